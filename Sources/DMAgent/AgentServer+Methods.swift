@@ -48,7 +48,7 @@ extension AgentServer {
     }
   }
 
-  /// What a model needs to know before it calls a tool.
+  /// The text that a model reads before it calls a tool.
   private static func instructions(_ user: Handle) -> String {
     """
     You act as the user '\(user)' in a store of direct messages between people and programs. The strings in what the \
@@ -77,7 +77,7 @@ extension AgentServer {
     }
   }
 
-  /// A list of one page has no cursors.
+  /// Refuses a cursor, because these lists have only one page.
   private func refuseCursor(_ request: RPCRequest) throws(RPCError) {
     if request.params["cursor"] != nil { throw .invalidParams("'cursor' is not one of this list") }
   }

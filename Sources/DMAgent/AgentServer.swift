@@ -4,13 +4,13 @@ internal import DMSystem
 
 /// A server of the Model Context Protocol for one user: reads lines of JSON-RPC 2.0, and answers each.
 ///
-/// It has one thread. While calls of `wait_for_message` wait, it goes on reading.
+/// It has one thread. While calls of `wait_for_message` wait, it keeps reading requests.
 package final class AgentServer {
-  /// What the owner of the store decides, and the agent cannot change.
+  /// Settings that the owner of the store chooses, and the agent cannot change.
   package struct Settings {
     package let name: String
     package let version: String
-    /// Neither sends nor marks anything, and is not shown as online.
+    /// If true, the server sends and marks nothing, and does not show the user as online.
     package let isReadOnly: Bool
     /// Nil for all conversations of the user.
     package let only: [ConversationReference]?
@@ -23,14 +23,14 @@ package final class AgentServer {
     }
   }
 
-  /// What the server needs of its process.
+  /// The parts of the process that the server uses.
   package struct Streams {
     package let input: Int32
     /// Writes a whole line.
     package let write: ([UInt8]) throws -> Void
-    /// Notes what went wrong; never the text of a message.
+    /// Logs an error, which never contains the text of a message.
     package let log: (String) -> Void
-    /// Starts the process that carries to a hub.
+    /// Starts the process that syncs with the hub.
     package let carry: () -> Void
 
     package init(
@@ -49,13 +49,13 @@ package final class AgentServer {
   let messenger: Messenger
   let scope: Scope
   let tools: [AgentTool]
-  /// Nil until the client has agreed on one.
+  /// Nil until `initialize` has chosen one.
   var revision: Revision?
   private var waits: [Wait] = []
-  /// Wakes the server when something comes while calls wait.
+  /// Wakes the server when a message arrives while calls wait.
   private var bell: Follower?
 
-  /// - Throws: what a conversation of the settings throws.
+  /// - Throws: the errors of `Scope.init`.
   package init(_ messenger: Messenger, _ settings: Settings, _ streams: Streams) throws {
     self.messenger = messenger
     self.settings = settings
@@ -65,7 +65,7 @@ package final class AgentServer {
     tools = AgentTool.reading + [waiting] + (settings.isReadOnly ? [] : AgentTool.acting)
   }
 
-  /// Serves until the input ends; then calls that wait are answered with what has come.
+  /// Serves until the input ends; then answers the calls that still wait, even without messages.
   ///
   /// - Throws: `no_store` or `store_replaced` when the store was removed or replaced.
   package func run() throws {
@@ -73,7 +73,7 @@ package final class AgentServer {
     var chunk = [UInt8](repeating: 0, count: 64 * 1024)
     while true {
       if waits.isEmpty {
-        // After all calls that met it have their answers.
+        // Not while calls wait: they are answered with this error first.
         try messenger.refuseReplaced()
       } else {
         try answerWaits(hasChanges: waitForBell())
@@ -114,10 +114,10 @@ package final class AgentServer {
     }
   }
 
-  /// Answers a line of which no request can be made.
+  /// Answers a line that is not a valid request.
   private func refuse(_ error: RPCError) throws { try refuse(error, nil, Replies(streams.write)) }
 
-  /// Answers each request of a line that cannot be taken.
+  /// Answers each request of a line that `JSONReader.value` refuses.
   private func refuse(_ line: ArraySlice<UInt8>, _ error: DMError) throws {
     let value: JSONValue
     do throws(DMError) { value = try JSONReader.lenientValue(line) } catch {
@@ -127,7 +127,7 @@ package final class AgentServer {
     if case .array(let all) = value { (elements, isBatch) = (all, true) }
     let ids = elements.compactMap(RPCRequest.id)
     if ids.isEmpty {
-      // Notifications are not answered, whatever is in them.
+      // Notifications get no answer, not even an error.
       guard !elements.isEmpty, elements.allSatisfy(RPCRequest.isNotification) else {
         return try refuse(.parseError(error.message))
       }
@@ -158,7 +158,7 @@ package final class AgentServer {
     if !messenger.queued.isEmpty { streams.carry() }
   }
 
-  /// Takes a notification; only a cancellation needs anything.
+  /// Handles a notification; all but cancellations are ignored.
   private func notice(_ request: RPCRequest) throws {
     guard request.method == "notifications/cancelled", let cancelled = request.cancelledID,
       let index = waits.firstIndex(where: { $0.id == cancelled })
@@ -169,9 +169,9 @@ package final class AgentServer {
 
   // MARK: Calls that wait
 
-  /// Begins to wait; the call is answered at once if something has come.
+  /// Adds a waiting call; it is answered at once if there are messages already.
   ///
-  /// - Throws: what `Wait` and `Follower` throw.
+  /// - Throws: the errors of `Follower`.
   func begin(_ wait: Wait) throws {
     if bell == nil {
       var query = EventQuery(scope.only ?? [])
@@ -187,21 +187,21 @@ package final class AgentServer {
     waits.append(wait)
   }
 
-  /// - Returns: whether something has come, or the waits must find out why nothing can.
+  /// - Returns: whether the waits must look: something has come, or watching failed.
   private func waitForBell() -> Bool {
     guard let bell, let deadline = waits.map({ min($0.deadline, $0.nextProgress ?? .max) }).min() else { return true }
     do {
       return try bell.next(within: .microseconds(max(0, deadline - monotonicMicroseconds())))?.isEmpty == false
     } catch {
-      // Each call that waits meets the same error, and is answered with it.
+      // Each waiting call will fail with the same error, and be answered with it.
       self.bell = nil
       return true
     }
   }
 
-  /// Answers the calls for which something has come, or whose time is over.
+  /// Answers the calls that have messages or have timed out.
   ///
-  /// - Parameter hasChanges: whether something may have come; otherwise only new calls look into the store.
+  /// - Parameter hasChanges: whether there may be new messages; otherwise only new calls read the store.
   private func answerWaits(hasChanges: Bool, areLast: Bool = false) throws {
     let now = monotonicMicroseconds()
     for wait in waits {
@@ -223,7 +223,7 @@ package final class AgentServer {
     if waits.isEmpty { bell = nil }
   }
 
-  /// Marks what a call got; it has its answer, whatever becomes of that.
+  /// Marks the messages of an answer as delivered; only logs a failure.
   private func markDelivered(_ wait: Wait) {
     do {
       try wait.markDelivered()

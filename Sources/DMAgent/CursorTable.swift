@@ -2,10 +2,10 @@ internal import DMKit
 
 /// Names for cursors, for an agent that uses only some conversations.
 ///
-/// A cursor of a stream counts the changes of the whole store, and a cursor of a page has the number of a row, so that
-/// their texts would show how much happens elsewhere.
+/// A stream cursor contains the number of the store's last change, and a page cursor that of a row: both would show how
+/// much happens in other conversations.
 final class CursorTable {
-  /// The number of names that are kept; older ones are refused.
+  /// At least this many of the newest names are kept; older ones are refused.
   private static let capacity = 10_000
 
   private var texts: [String: String] = [:]
@@ -25,12 +25,12 @@ final class CursorTable {
     return name
   }
 
-  /// The cursor of a kind that was named so.
+  /// The cursor that has this name, made with `make`.
   ///
-  /// - Throws: `bad_cursor`, with the name alone, for one that this connection has not given, or no longer knows.
+  /// - Throws: `bad_cursor`, which shows only the name, if this connection did not give it, or has dropped it.
   func cursor<T>(_ name: String, _ make: (String) throws(DMError) -> T) throws(DMError) -> T {
     if let text = texts[name] {
-      // A cursor of the other kind.
+      // Fails for a cursor of the other kind, stream or page.
       do { return try make(text) } catch {}
     }
     throw DMError(

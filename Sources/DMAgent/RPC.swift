@@ -29,7 +29,7 @@ struct RPCRequest {
   let method: String
   let params: JSONObject
 
-  /// The id of a value that may be a request; nil if it has none that can be answered.
+  /// The id of a value that may be a request; nil if it has no valid id.
   static func id(of value: JSONValue) -> ID? {
     guard case .object(let object) = value else { return nil }
     return ID(object["id"])
@@ -60,7 +60,7 @@ struct RPCRequest {
     self.method = name
   }
 
-  /// What names the call in notices of progress (the protocol's "Progress"); nil if the client wants none.
+  /// The token that names the call in progress notifications (the protocol's "Progress"); nil if the client wants none.
   var progressToken: ID? {
     guard case .object(let meta)? = params["_meta"] else { return nil }
     return ID(meta["progressToken"])
@@ -79,7 +79,7 @@ struct RPCRequest {
 struct RPCError: Error {
   let code: Int
   let message: String
-  /// What the messenger says, if it is the reason.
+  /// The error of the messenger that is the reason, if there is one.
   var reason: DMError?
 
   static func parseError(_ message: String) -> RPCError { RPCError(code: -32700, message: message) }
@@ -91,7 +91,7 @@ struct RPCError: Error {
   static func failed(_ reason: DMError) -> RPCError {
     RPCError(code: -32603, message: reason.message, reason: reason)
   }
-  /// As the protocol defines it in "Resources", "Error Handling".
+  /// The error that the protocol defines in "Resources", "Error Handling".
   static func unknownResource(_ uri: String) -> RPCError {
     RPCError(code: -32002, message: "there is no resource '\(Outgoing.cut(uri, to: 256))'")
   }

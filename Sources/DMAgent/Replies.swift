@@ -1,4 +1,4 @@
-/// The answers to one line: that of its request, or of a batch one array, when all of them are there.
+/// Collects the answers to one line, and writes them when all are there; a batch gets one array.
 final class Replies {
   private let write: ([UInt8]) throws -> Void
   private let isBatch: Bool

@@ -12,6 +12,6 @@ enum Revision: String, CaseIterable, Comparable {
   /// Whether a line may be an array of requests: only this revision has batches.
   var hasBatches: Bool { self == .march2025 }
 
-  /// Whether wrong arguments of a tool are a result, which the model sees, instead of an error of the protocol.
+  /// Whether wrong arguments of a tool cause a result, which the model sees, instead of a protocol error.
   var showsWrongArguments: Bool { self >= .november2025 }
 }

@@ -4,9 +4,9 @@ internal import DMKit
 /// The conversations that the agent may use; all others look as if they did not exist.
 struct Scope {
   let messenger: Messenger
-  /// Ids, and users whose direct conversations may not exist yet; nil for all conversations of the user.
+  /// Ids, or users, because a direct conversation may not exist yet; nil for all conversations of the user.
   let only: [ConversationReference]?
-  /// Nil where cursors are shown as they are.
+  /// Nil if the agent gets the cursors themselves.
   private let cursors: CursorTable?
 
   /// - Parameter only: nil for all conversations.
@@ -14,7 +14,7 @@ struct Scope {
   init(_ messenger: Messenger, only: [ConversationReference]?) throws {
     self.messenger = messenger
     cursors = only.map { _ in CursorTable() }
-    // By their ids, because others may give the title to another group.
+    // Groups by id, because another group may get the title.
     self.only = try only?.map { reference in
       guard case .direct(let handle) = reference else { return .id(try messenger.conversation(reference).id) }
       return .direct(try messenger.user(handle).handle)
@@ -48,10 +48,10 @@ struct Scope {
 
   /// The conversations of `only` that exist.
   ///
-  /// - Returns: nil for all of the user.
+  /// - Returns: nil if the agent may use all conversations of the user.
   func existing() throws -> [Conversation]? { try only?.compactMap(existing) }
 
-  /// Whether a conversation that the agent may use exists; a direct one may not have begun.
+  /// Whether a conversation that the agent may use exists; a direct one may have no message yet.
   func exists(_ reference: ConversationReference) throws -> Bool { try existing(reference) != nil }
 
   private func existing(_ reference: ConversationReference) throws -> Conversation? {
@@ -85,8 +85,8 @@ struct Scope {
       subject: reference.description)
   }
 
-  /// The messages with references that depend on the agent's conversations alone: whether a title is unique among all of
-  /// the user's groups is not to be seen.
+  /// Replaces the conversation references of messages, which must not show whether a title is unique among all of the
+  /// user's groups.
   func labelled(_ messages: [Message]) throws -> [Message] {
     guard messages.contains(where: \.conversation.isGroup), let all = try existing() else { return messages }
     return messages.map { message in

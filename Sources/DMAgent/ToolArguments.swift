@@ -2,7 +2,7 @@ internal import DMJSON
 internal import DMKit
 internal import DMSystem
 
-/// The arguments of a tool, which its schema allows.
+/// The arguments of a tool, checked with its schema.
 struct ToolArguments {
   private let object: JSONObject
   private let scope: Scope
@@ -78,7 +78,7 @@ struct ToolArguments {
 }
 
 extension RecordSchema.Kind {
-  /// What to write instead, if a value is not of this kind; nil if it is.
+  /// What the caller must write instead of this value; nil if it is of this kind.
   fileprivate func fault(in value: JSONValue) -> String? {
     switch (self, value) {
     case (.string, .string), (.handle, .string), (.boolean, .bool): nil
@@ -97,7 +97,7 @@ extension RecordSchema.Kind {
 }
 
 extension JSONValue {
-  /// A whole number; a reader of another language may have made a fraction of it, such as 30.0.
+  /// The value as a whole number; 30.0 is one too, because some JSON libraries write integers so.
   fileprivate var count: Int? {
     switch self {
     case .integer(let number): number

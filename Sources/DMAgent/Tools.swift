@@ -27,7 +27,7 @@ extension AgentTool {
   static func list(_ query: ListQuery, _ scope: Scope) throws -> [Conversation] {
     var query = query
     if let existing = try scope.existing() {
-      // For a query, no names are all conversations.
+      // In a query, an empty list means all conversations.
       if existing.isEmpty { return [] }
       query.conversations = existing.map { .id($0.id) }
     }
@@ -55,7 +55,7 @@ extension AgentTool {
     }
   }
 
-  /// All messages of a query, and the cursor of what comes after them.
+  /// All messages of a query, and the cursor after them.
   static func history(_ query: HistoryQuery, _ scope: Scope) throws -> ([Message], Cursor?) {
     let history = try scope.messenger.history(query)
     var messages: [Message] = []
@@ -86,9 +86,9 @@ extension AgentTool {
     return { $0.list("messages", found) }
   }
 
-  /// Returns what comes from others, when it comes: the server does that, while it goes on answering.
+  /// The tool that waits for messages of others; the server runs it, and answers other calls meanwhile.
   ///
-  /// - Parameter marksDelivered: whether what it returns counts as delivered, which the senders see.
+  /// - Parameter marksDelivered: whether the returned messages are marked as delivered, which the senders see.
   static func waitForMessage(marksDelivered: Bool) -> AgentTool {
     AgentTool(
       .waitForMessage, title: "Wait for messages",
@@ -103,7 +103,7 @@ extension AgentTool {
     var request = request
     request.conversations = named
     if scope.only != nil {
-      // Those that exist: a direct conversation may not have begun.
+      // Only those that exist: a direct conversation may have no message yet.
       request.conversations = try named.filter { try scope.exists($0) }
       if request.conversations.isEmpty { return [] }
     }
@@ -113,7 +113,7 @@ extension AgentTool {
       while case let batch = try results.next(), !batch.isEmpty { found += batch.map(\.message) }
       return try scope.labelled(found)
     } catch let error as DMError where error.code == .unknownUser && scope.only != nil {
-      // Whether there is such a user elsewhere is not to be seen.
+      // Hides whether the user exists outside the agent's conversations.
       return []
     }
   }

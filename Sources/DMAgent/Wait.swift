@@ -8,7 +8,7 @@ final class Wait {
   let replies: Replies
   /// The end of the wait, on the monotonic clock.
   let deadline: Int64
-  /// When the next notice of progress is due, on the monotonic clock; nil if the client asked for none.
+  /// When the next progress notification is due, on the monotonic clock; nil if the client asked for none.
   private(set) var nextProgress: Int64?
   private let progressToken: RPCRequest.ID?
   private var progressCount = 0
@@ -17,17 +17,17 @@ final class Wait {
   private(set) var cursor: Cursor
   private var messages: [Message] = []
   private var hasGap = false
-  /// Whether nobody has looked yet.
+  /// Whether `look` was not called yet.
   private(set) var isNew = true
 
   /// The most messages of one answer, unless one batch of changes has more.
   private static let most = 100
 
-  /// Microseconds between two notices of progress: many clients give up a call after 60 s without one.
+  /// Microseconds between two progress notifications: many clients give up a call after 60 s without one.
   private static let progressInterval: Int64 = 15_000_000
 
-  /// - Parameter progressToken: what names the call in notices of progress; nil if the client wants none.
-  /// - Throws: `no_store`, `bad_cursor`, or what a conversation throws.
+  /// - Parameter progressToken: the token that names the call in progress notifications; nil if the client wants none.
+  /// - Throws: `no_store`, `bad_cursor`, or an error about a conversation.
   init(
     _ arguments: ToolArguments, _ scope: Scope, id: RPCRequest.ID, progressToken: RPCRequest.ID?, _ replies: Replies
   ) throws {
@@ -46,9 +46,9 @@ final class Wait {
     cursor = try Follower(scope.messenger, query).cursor
   }
 
-  /// Reads what has come since the last look.
+  /// Reads the messages since the last call.
   ///
-  /// - Returns: whether there is something to answer with.
+  /// - Returns: whether there are messages, or a gap, to answer with.
   func look() throws -> Bool {
     isNew = false
     query.start = .cursor(cursor)
@@ -67,7 +67,7 @@ final class Wait {
     return !messages.isEmpty || hasGap
   }
 
-  /// The notice that the call goes on, if it is time for one.
+  /// The next progress notification, if it is due.
   func progress(at now: Int64) -> [UInt8]? {
     guard let progressToken, let due = nextProgress, now >= due else { return nil }
     nextProgress = now + Self.progressInterval
@@ -93,7 +93,7 @@ final class Wait {
     if hasGap { json.member("has_gap", true) }
   }
 
-  /// Marks what was answered as delivered.
+  /// Marks the returned messages as delivered.
   func markDelivered() throws {
     var last: [Identifier: Int] = [:]
     for message in messages {

@@ -8,18 +8,18 @@ package struct Arguments: Sendable {
   /// The action of a program that has several, such as `dm-user add`.
   private(set) var action: Command.Subcommand?
   package private(set) var operands: [String] = []
-  /// How many of the operands stand after `--`.
+  /// How many of the operands are after `--`.
   private var plainCount = 0
-  /// The options that were given, once each, with their texts; none for a flag.
+  /// The options that were given, each once, with the texts of its values; no texts for a flag.
   ///
-  /// A list, because there are few, and the first dictionary of a kind costs a start 140,000 instructions.
+  /// A list, because there are few options, and the first dictionary of a type costs 140,000 instructions.
   private var given: [(name: String, texts: [String])] = []
-  /// The option at the end whose value is missing.
+  /// The last option, if its value is missing.
   private(set) var unfinished: Declaration?
   let command: Command
-  /// The command line, for errors that say what to type instead.
+  /// The words of the command line, for errors that say what to type instead.
   let words: [String]
-  /// The indices of the first and the last operand in it.
+  /// The indices of the first and the last operand in `words`.
   private var firstOperand: Int?
   private(set) var lastOperand: Int?
 
@@ -33,7 +33,7 @@ package struct Arguments: Sendable {
     if !command.subcommands.isEmpty, !asksForProgram { try takeAction() }
   }
 
-  /// Reads as much as it can of a command line to which words will be added, for completions.
+  /// For completions: reads an incomplete command line, and skips words that it cannot read.
   init(unfinished words: some Sequence<String>, for command: Command) {
     self.command = command
     self.words = Array(words)
@@ -67,7 +67,7 @@ package struct Arguments: Sendable {
   }
 
   private mutating func takeLong(_ word: String, _ rest: inout ArraySlice<String>) throws {
-    // By bytes: an equals sign with a combining mark after it is another Character.
+    // Compares bytes: an equals sign with a combining mark after it is a different Character.
     let parts = word.utf8.dropFirst(2).split(
       separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false
     ).map { String(Substring($0)) }
@@ -130,7 +130,7 @@ package struct Arguments: Sendable {
     }
   }
 
-  /// The first operand, if others follow it and it stands before an option that is given by its long name.
+  /// The first operand, if there are others and it precedes the option, which is given by its long name.
   package func operand(before option: any Declared) -> String? {
     let spelling = option.declaration.spelling
     guard operands.count > 1, let firstOperand,
@@ -141,9 +141,9 @@ package struct Arguments: Sendable {
 
   // MARK: Options
 
-  /// Checks the values of all options, so that none is refused when something is done already.
+  /// Checks the values of all options before the program does anything.
   ///
-  /// - Throws: what an option throws for a text that is not a value of it.
+  /// - Throws: the error of the first option whose value is not valid.
   func checkValues() throws {
     for option in Common.all + command.options + (action?.options ?? []) where isGiven(option) {
       try option.check(self)
@@ -155,7 +155,7 @@ package struct Arguments: Sendable {
 
   /// The value of an option; the last one counts.
   ///
-  /// - Throws: what the option throws for a text that is not a value of it.
+  /// - Throws: the error of the option if its value is not valid.
   package subscript<Value>(option: Option<Value>) -> Value? {
     get throws { try texts(option.declaration)?.last.map(option.parse) }
   }
@@ -168,14 +168,14 @@ package struct Arguments: Sendable {
   /// Whether an option was given, flag or not.
   package func isGiven(_ option: any Declared) -> Bool { texts(option.declaration) != nil }
 
-  /// The first value of an option that this completes.
+  /// The first value of an option whose values are completed as `kind`.
   func firstText(ofOptionCompletedBy kind: Completed) -> String? {
     given.first { option in
       command.allOptions.contains { $0.name == option.name && $0.completed.contains(kind) }
     }?.texts.first
   }
 
-  /// The texts of an option; nil if it was not given, also if the program uses the name for another kind of option.
+  /// The texts of an option; nil if it was not given, or if the program's option of that name is of another kind.
   private func texts(_ option: Declaration) -> [String]? {
     assert(command.allOptions.contains { $0.name == option.name }, "\(command.name) does not list '\(option.spelling)'")
     let texts = given.first { $0.name == option.name }?.texts
@@ -184,7 +184,7 @@ package struct Arguments: Sendable {
 
   // MARK: Operands
 
-  /// The placeholders of the operands, which some options change.
+  /// The placeholders of the operands, which depend on the options that were given.
   var placeholders: String {
     let (usual, others) =
       action.map { ($0.operands, $0.operandsWith) } ?? (command.operands, command.operandsWith)
@@ -211,10 +211,10 @@ package struct Arguments: Sendable {
 /// A fault of the command line.
 package func usage(_ message: String) -> DMError { DMError(.usage, message) }
 
-// What to type instead, for errors; none of this runs before there is one.
+// What to type instead, for errors; this code runs only after an error.
 
 extension Arguments {
-  /// The error for a letter that is no option.
+  /// The error for a letter that is not an option.
   ///
   /// - Parameter index: the index of the word in the command line.
   func unknownOption(_ letter: Character, in word: String, at index: Int) -> DMError {
@@ -225,7 +225,7 @@ extension Arguments {
     return usage("unknown option '-\(letter)'\(hint)")
   }
 
-  /// The error for a word that is no action.
+  /// The error for a word that is not an action.
   func unknownAction(_ word: String) -> DMError {
     let near = meant(word, among: command.subcommands.map(\.name), actionSynonyms)
     let hint = near.map { "did you mean '\($0)'?" } ?? "one of: \(command.actionNames)"
@@ -238,7 +238,7 @@ extension Arguments {
   /// The error for an operand too many, with the usage of the action.
   package func unexpected(_ operand: String) -> DMError { usage("unexpected '\(operand)'; \(usageLine)") }
 
-  /// The usage of the action, or the line of the usage that has most of the options that were given.
+  /// The usage of the action, or the usage line that lists the most of the given options.
   private var usageLine: String {
     let call: [String]
     if let action {
@@ -252,7 +252,7 @@ extension Arguments {
     return (["usage:", command.name] + call).filter { !$0.isEmpty }.joined(separator: " ")
   }
 
-  /// The error for a range such as `-20..`, which begins like an option.
+  /// The error for a range such as `-20..`, which was parsed as an option.
   private func looseRange(_ word: String, at index: Int) -> DMError {
     var typed = words
     let isAfterAction = operands.count > (command.subcommands.isEmpty ? 0 : 1)
@@ -273,7 +273,7 @@ extension Arguments {
   /// The command line with one word replaced.
   func retyped(_ word: String, as other: String) -> String { retyped(words.map { $0 == word ? other : $0 }) }
 
-  /// The program with these words, as they are typed in a shell.
+  /// The program's name and these words, quoted for a shell.
   private func retyped(_ words: [String]) -> String {
     ([command.name] + words.map(quoted)).joined(separator: " ")
   }

@@ -36,7 +36,7 @@ package struct Command: Sendable {
   /// Which options do not go together; checked before the program runs.
   package let rules: [Rule]
   package let subcommands: [Subcommand]
-  /// What a program with subcommands does without one; nil if it needs one.
+  /// The action of a program with subcommands when none is given; nil if one is required.
   let main: (@Sendable (Invocation) throws -> Void)?
   package let examples: [(call: String, meaning: String)]
   /// The names of the records that it reads and writes.
@@ -63,7 +63,7 @@ package struct Command: Sendable {
     self.writes = writes
   }
 
-  /// The options that every program has, except those whose name the program uses for an option of its own.
+  /// The options of all programs, except those whose names this program uses for its own options.
   var common: [Declaration] {
     Common.all.map(\.declaration).filter { shared in !options.contains { $0.declaration.name == shared.name } }
   }

@@ -21,10 +21,10 @@ package enum Common {
   static let rules: [Rule] = [.excludes(json, [text, plain])]
 }
 
-/// An option of `dm-send`, declared here because it decides how the words of the command line are read.
+/// An option of `dm-send`, declared here because it decides how `Program` decodes the words of the command line.
 package let lossy = Flag("lossy", "replace NUL and bytes that are not UTF-8 with U+FFFD")
 
-/// An option of the programs that tell the hub something.
+/// An option of the programs that send something to the hub.
 package let wait = Flag("wait", "in a store with a hub: wait until the hub has it, at most 30 seconds")
 
 /// An option of the programs that read what others may have said on a hub.

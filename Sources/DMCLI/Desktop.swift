@@ -9,8 +9,8 @@ package func temporaryFolder() throws -> String {
 
 /// Opens a file with the desktop's program for it (xdg-open(1)).
 ///
-/// - Parameter path: the only file in a temporary folder; both are removed when there is no xdg-open.
-/// - Throws: `usage` when there is no xdg-open, `io_error` when it fails.
+/// - Parameter path: the only file in a temporary folder; both are removed if xdg-open is not installed.
+/// - Throws: `usage` if xdg-open is not installed, `io_error` if it fails.
 package func openByDesktop(_ path: String) throws {
   let ending: Child.Ending
   do {

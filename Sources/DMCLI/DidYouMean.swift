@@ -1,33 +1,33 @@
 internal import DMKit
 
-// Names that were probably meant, for errors; none of this runs before there is one.
+// Suggestions for error messages; this code runs only after an error.
 
-/// Names, each with the words that other programs have for it.
+/// Names, each with the words that other programs use for it.
 typealias Synonyms = [(name: String, words: [String])]
 
-/// The name that a user meant with a word: what other programs call it, the only one that begins with it, or the
-/// nearest; nil for none.
+/// The name that a user probably meant: a synonym, the only name that begins with the word, or the nearest; nil for
+/// none.
 func meant(_ word: String, among names: [String], _ synonyms: Synonyms) -> String? {
   synonym(of: word, among: names, synonyms) ?? nearest(to: word, among: names)
 }
 
 private func synonym(of word: String, among names: [String], _ synonyms: Synonyms) -> String? {
-  // A name may have an option behind it.
+  // A name may be followed by an option, such as `react --remove`.
   synonyms.first { $0.words.contains(word) && names.contains(String($0.name.prefix { $0 != " " })) }?.name
 }
 
-/// Names that destroy something, or switch a check off: who types another word must not be led to them.
+/// Names that destroy something or disable a check; they are never suggested.
 private let destructive: Set<String> = [
   "accept-gap", "accept-loss", "delete", "drop", "for-everyone", "force", "forget", "leave", "purge", "remove",
   "revoke", "skip-failed",
 ]
 
-/// Words that turn what is said into its opposite.
+/// Words that negate a name.
 private let negations: Set<String> = [
   "no", "not", "dont", "don't", "never", "without", "hide", "drop", "strip", "omit", "absent", "invisible", "off",
 ]
 
-/// Whether one word undoes what the other does.
+/// Whether one word is the negation of the other.
 private func isOpposite(_ one: String, _ other: String) -> Bool {
   if ["un", "in", "no"].contains(where: { $0 + one == other || $0 + other == one }) { return true }
   func isNegative(_ word: String) -> Bool {
@@ -36,7 +36,7 @@ private func isOpposite(_ one: String, _ other: String) -> Bool {
   return isNegative(one) != isNegative(other)
 }
 
-/// The only name that begins with the word, or the nearest that differs in at most a third of its characters; never one
+/// The only name that begins with the word, or the nearest that differs in at most a third of the characters; never one
 /// that does the opposite or destroys something.
 package func nearest(to word: String, among all: [String]) -> String? {
   let names = all.filter { !destructive.contains($0) && !isOpposite(word, $0) }
@@ -51,7 +51,7 @@ extension Command {
   /// The end of an error about an option that the program does not have.
   func hint(for option: String) -> String {
     let options = allOptions.compactMap(\.long)
-    // An operand first, because `-m` also begins `--max-size`.
+    // Synonyms of operands come first, because `-m` is also the start of `--max-size`.
     if let name = synonym(of: option, among: options + operandNames, optionSynonyms) {
       return options.contains(name) ? "; did you mean '--\(name)'?" : "; write \(name) without an option"
     }
@@ -69,9 +69,9 @@ extension Command {
   }
 }
 
-/// What other programs call an option, or an operand, whose name is in capitals; none that destroys something.
+/// Words that other programs use for our options, and for our operands (in capitals); no destructive options.
 ///
-/// The first row that fits the program counts.
+/// The first row that matches an option or operand of the program is used.
 private let optionSynonyms: Synonyms = [
   ("TEXT", ["message", "body", "msg", "m"]),
   ("QUERY", ["query", "words", "e"]),
@@ -103,7 +103,7 @@ private let optionSynonyms: Synonyms = [
   ("quiet", ["silent", "s"]),
 ]
 
-/// What other programs call an action; none that destroys something.
+/// Names of our actions in other programs; no destructive actions.
 let actionSynonyms: Synonyms = [
   ("create", ["new", "make"]),
   ("add", ["new", "create", "register", "invite"]),

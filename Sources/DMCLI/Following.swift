@@ -4,12 +4,12 @@ internal import DMSystem
 extension Invocation {
   /// Calls `handle` with each batch of events, for as long as standard output has a reader.
   ///
-  /// Standard output is flushed after each batch. When its reader has gone, the process dies of SIGPIPE, even if it
-  /// has nothing to write.
+  /// Standard output is flushed after each batch. When its reader ends, SIGPIPE ends the process, even if it has
+  /// nothing to write.
   ///
   /// - Parameters:
-  ///   - redraw: called when the terminal has another size; nil for what is not drawn again.
-  ///   - handle: returns the timeout for the next batch, nil for none; after a timeout it gets an empty batch.
+  ///   - redraw: called when the terminal's size has changed; nil if nothing is redrawn.
+  ///   - handle: returns the timeout for the next batch, or nil; after a timeout it is called with an empty batch.
   package func follow(
     _ query: EventQuery, redraw: (() throws -> Void)? = nil, _ handle: ([MessagingEvent]) throws -> Duration?
   ) throws {
@@ -52,7 +52,7 @@ extension Invocation {
   }
 }
 
-/// The signals that the terminal has another size.
+/// The signals that report a new size of the terminal.
 private final class ResizeSignals {
   private let signals: Interrupts
   var descriptor: Int32 { signals.descriptor }

@@ -1,6 +1,6 @@
 internal import DMSystem
 
-/// Blocks the signals that end a program, until it has removed its unfinished files.
+/// Blocks the signals that end the program, so that it can first remove its unfinished files.
 package final class Interruption {
   /// Thrown when one of the signals has arrived.
   package struct Ended: Error {
@@ -11,13 +11,13 @@ package final class Interruption {
 
   package init() {}
 
-  /// - Throws: `Ended` when the program is to end.
+  /// - Throws: `Ended` if a signal has arrived.
   package func check() throws { if let signal = signals.arrived { throw Ended(signal: signal) } }
 
-  /// Unblocks the signals; the program dies of one that has arrived.
+  /// Unblocks the signals; one that has arrived ends the program.
   package func end() { signals.unblock() }
 
-  /// Runs `body`; when a signal ended it, the program dies of that signal, because its work is not done.
+  /// Runs `body`; if it throws `Ended`, the program ends with that signal, because its work is not done.
   package func heeded<T>(_ progress: Progress, _ body: () throws -> T) throws -> T {
     do {
       return try body()

@@ -6,16 +6,16 @@ package final class Invocation {
   package let command: Command
   package let arguments: Arguments
   package let output = Output()
-  /// How many lines failed, by the code of the error, in the order of the first of each.
+  /// How many lines failed with each error code, in the order in which the codes first occurred.
   package private(set) var failures: [(code: DMError.Code, count: Int)] = []
-  /// Whether some of the lines failed.
+  /// Whether any input line failed.
   package var hasFailures: Bool { !failures.isEmpty }
   var made: Messenger?
-  /// Until when the hub is waited for.
+  /// Until when to wait for the hub.
   private(set) lazy var hubDeadline = monotonicMicroseconds() + 30_000_000
   /// How fresh the store is; nil if it has no hub, or the program is none that reads what others say there.
   var freshness: HubFreshness?
-  /// Whether it was said that dm-sync cannot be started.
+  /// Whether a warning that dm-sync cannot be started was printed.
   var hasWarnedOfCarrier = false
 
   init(_ command: Command, _ arguments: Arguments) {
@@ -23,7 +23,8 @@ package final class Invocation {
     self.arguments = arguments
   }
 
-  /// Whether records are printed as JSON lines: as --json or --text says, else unless standard output is a terminal.
+  /// Whether records are printed as JSON lines: as --json, --text or --plain says, else if standard output is not a
+  /// terminal.
   package private(set) lazy var isJSON =
     arguments[Common.json] || (!arguments[Common.text] && !arguments[Common.plain] && !isTerminal(.output))
 
@@ -57,7 +58,7 @@ package final class Invocation {
       try arguments[Common.busyTimeout] ?? environment("DM_BUSY_TIMEOUT").map(timeout)
       ?? StoreLocation.standardBusyTimeout
     if let path = try arguments[Common.store] ?? environment("DM_STORE") {
-      // Usually a shell variable that is not set.
+      // An empty value is usually a shell variable that is not set.
       if path.isEmpty { throw usage("--store needs a folder; the value is empty") }
       return StoreLocation.named(path, busyTimeout: busyTimeout)
     }
@@ -82,7 +83,8 @@ package final class Invocation {
   /// Prints lines of text.
   package func print(_ text: String) throws { try output.write(lines: screen().rendered(text)) }
 
-  /// Reports the error of a line on both streams; the other lines go on.
+  /// Reports the error of an input line on standard error and, as JSON, on standard output; the other lines are still
+  /// processed.
   package func fail(line: Int, _ error: DMError) throws {
     if let index = failures.firstIndex(where: { $0.code == error.code }) {
       failures[index].count += 1
@@ -93,14 +95,14 @@ package final class Invocation {
     if isJSON { try output.write(ErrorRecord(line: line, error, message: error.text)) }
   }
 
-  /// Prints a message that answers a line.
+  /// Prints a message as the answer to an input line.
   package func print(_ message: Message, line: Int, text: (Message) throws -> String?) throws {
     var answer = message
     answer.line = line
     try print(answer, text: text)
   }
 
-  /// Answers every line of a batch that failed as a whole, for programs that wait for the answers.
+  /// Answers each line of a batch with an error when the whole batch failed, because programs wait for the answers.
   private func refuse<Item>(
     _ batch: [LineInput.Numbered<Item>], _ error: DMError, _ nonce: (Item) -> String?
   ) throws {
@@ -114,13 +116,13 @@ package final class Invocation {
     }
   }
 
-  /// Acts on standard input, or on a file, batch by batch, and answers each line with one line, in order.
+  /// Processes standard input or a file batch by batch, and answers each line with one line, in order.
   ///
-  /// An answer is printed after the act is durable.
+  /// An answer is printed after its change is durable.
   ///
   /// - Parameters:
   ///   - path: the file; nil and `-` are standard input.
-  ///   - replacing: makes an item for a line that cannot be read, when `act` must see it.
+  ///   - replacing: makes an item for a line that cannot be read, if `act` needs it.
   ///   - nonce: the nonce of an item, for the error that answers its line.
   ///   - stopsAtFault: stops after the first failure; `act` then leaves out the items after it.
   package func answerLines<Item, Answer>(
@@ -139,7 +141,7 @@ package final class Invocation {
     }
   }
 
-  /// Acts on the lines of a batch that could be read.
+  /// Calls `act` for the lines of a batch that could be read.
   private func results<Item, Answer>(
     of batch: [LineInput.Numbered<Item>], _ nonce: (Item) -> String?,
     _ act: ([Item]) throws -> [Result<Answer, DMError>]
@@ -184,10 +186,10 @@ extension Result where Failure == DMError {
   }
 }
 
-// What a program leaves to dm-sync in a store that is linked to a hub.
+// Work that dm-sync does for a program whose store is linked to a hub.
 
 extension Invocation {
-  /// What DM_SYNC asks for.
+  /// The value of DM_SYNC, such as `off` or `wait`.
   private var carrierMode: String? { get throws { try environment("DM_SYNC") } }
 
   private var waits: Bool {
@@ -196,9 +198,9 @@ extension Invocation {
     }
   }
 
-  /// Starts a dm-sync that goes away by itself, if none carries for the store and something is to be carried.
+  /// Starts a dm-sync that ends by itself, if none runs for the store and there is something to synchronize.
   ///
-  /// An error is printed and changes no exit status: what was queued stays.
+  /// An error is printed but does not change the exit status, because the queued changes stay queued.
   package func startCarrier() {
     guard let made, case .success(let mode) = Result(catching: { try carrierMode }), mode != "off" else { return }
     do {
@@ -244,9 +246,9 @@ extension Invocation {
     hasWarnedOfCarrier = true
   }
 
-  /// Ends a run: what was queued is carried, and waited for if that was asked for.
+  /// Ends a run: starts dm-sync if something was queued, and with --wait waits for the hub.
   ///
-  /// - Throws: `hub_unreachable` if the hub does not have it in time, or the reason why the hub refuses it.
+  /// - Throws: `hub_unreachable` if the hub does not answer in time, or the reason why it refuses the change.
   func finishWithHub() throws {
     guard let made, !made.queued.isEmpty else { return }
     startCarrier()
@@ -257,7 +259,7 @@ extension Invocation {
     }
   }
 
-  /// A message as it is when the hub has it, if that was asked for; otherwise as it is.
+  /// With --wait, the message after the hub has it; otherwise the message unchanged.
   package func settled(_ message: Message) throws -> Message {
     guard message.seq == nil, message.status == .sending, try waits, let made else { return message }
     startCarrier()

@@ -1,18 +1,18 @@
 internal import DMKit
 internal import DMSystem
 
-/// Lines of standard input for a program that waits for something else too, and must not wait in a read.
+/// Lines of standard input for a program that also waits for other events, and so must not block in a read.
 package struct LineBuffer {
   private var bytes: [UInt8] = []
-  /// Whether the input has ended, and every line was returned.
+  /// Whether the input has ended and all its lines were returned.
   package var isAtEnd: Bool { hasEnded && bytes.isEmpty }
   private var hasEnded = false
-  /// The number of the last line that was taken, from 1.
+  /// The number of the last line that `next` read, from 1.
   package private(set) var number = 0
 
   package init() {}
 
-  /// Reads what is there.
+  /// Reads the available bytes without waiting.
   ///
   /// - Throws: `io_error`.
   package mutating func read() throws {
@@ -23,7 +23,9 @@ package struct LineBuffer {
     bytes += chunk[..<count]
   }
 
-  /// The next line; at the end of the input also one without its LF.
+  /// The next line; nil if none is complete.
+  ///
+  /// The last line may lack its LF.
   ///
   /// - Throws: `invalid_utf8`; then the line is left out.
   package mutating func next() throws -> String? {
@@ -49,7 +51,7 @@ package struct LineBuffer {
   }
 }
 
-/// Reads what is there of standard input; nil if another process has read it.
+/// Reads available bytes of standard input; nil if another process has taken them.
 ///
 /// - Throws: `io_error`.
 func readInput(into chunk: inout [UInt8]) throws -> Int? {

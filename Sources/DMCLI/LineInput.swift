@@ -7,7 +7,7 @@ package struct LineInput: ~Copyable {
   /// A line with its number, and its content or its error.
   package typealias Numbered<Item> = (line: Int, content: Result<Item, DMError>)
 
-  /// The most lines and bytes of one transaction.
+  /// The maximum number of lines and bytes in a batch, which is one transaction.
   static let batchLines = 1000
   static let batchBytes = 1024 * 1024
 
@@ -80,7 +80,7 @@ package struct LineInput: ~Copyable {
     return batch.isEmpty ? nil : batch
   }
 
-  /// - Throws: an error that is not about the line alone.
+  /// - Throws: an error that concerns more than this line.
   private static func result<Item>(_ body: () throws -> Item) throws -> Result<Item, DMError> {
     do {
       return .success(try body())
@@ -110,7 +110,7 @@ package struct LineInput: ~Copyable {
 
   /// Reads to the end, and removes one final LF.
   ///
-  /// Reads only a few bytes over `limit`: the caller refuses longer texts.
+  /// Fails soon after `limit` bytes; the caller checks the exact limit.
   ///
   /// - Throws: `invalid_utf8`, `text_too_long`, `io_error`.
   package mutating func text(limit: Int) throws -> String { try plainText(bytes(limit: limit)[...]) }
@@ -120,7 +120,7 @@ package struct LineInput: ~Copyable {
   /// - Parameter cuts: reads to the end and drops the bytes far over the limit, instead of failing.
   package mutating func bytes(limit: Int, cuts: Bool = false) throws -> [UInt8] {
     var bytes: [UInt8] = []
-    // So that the text is still over the limit after an incomplete character is removed.
+    // 8 bytes more, so that a text over the limit stays over it when an incomplete character is removed.
     let most = limit + 8
     while case let count = try readChunk(), count > 0 {
       if bytes.count <= most { bytes += chunk[..<count] }
@@ -129,7 +129,7 @@ package struct LineInput: ~Copyable {
       }
     }
     if bytes.count > most {
-      // Removes a character that was cut: up to three bytes follow its first.
+      // Removes an incomplete character at the end: at most three bytes follow its first byte.
       bytes.removeLast(bytes.count - most)
       if let first = bytes.suffix(4).lastIndex(where: { $0 & 0xC0 != 0x80 }) { bytes.removeLast(bytes.count - first) }
     } else if bytes.last == UInt8(ascii: "\n") {

@@ -1,13 +1,13 @@
 package import DMKit
 
 extension Arguments {
-  /// The operands of `dm-tail` and `dm-read`: conversations and ranges of messages of one, `bob 40..57 60`,
-  /// `bob:40..57` or `bob +ops`.
+  /// The operands of `dm-tail` and `dm-read`: several conversations, or one with ranges of its messages: `bob +ops`,
+  /// `bob 40..57 60` or `bob:40..57`.
   ///
   /// The ranges are nil when no operand is a range.
   ///
   /// - Parameters:
-  ///   - operands: those of the command line, or some of them.
+  ///   - operands: all operands of the command line, or some.
   ///   - several: allows more than one conversation when there are no ranges.
   /// - Throws: `usage`, `bad_reference`.
   package func conversationsAndRanges(
@@ -15,18 +15,18 @@ extension Arguments {
   ) throws -> ([ConversationReference], [RangeReference]?) {
     var conversations: [ConversationReference] = []
     var ranges: [RangeReference] = []
-    /// The first operand that names another conversation than the first.
+    /// The first operand that names a second conversation.
     var other: String?
     for operand in operands {
       if !conversations.isEmpty { try RangeReference.refuseZero(operand) }
       if !conversations.isEmpty, let range = RangeReference(operand) {
         ranges.append(range)
       } else if let (named, range) = try splitReference(operand) {
-        // `bob:1 bob:2` is `bob 1 2`.
+        // `bob:1 bob:2` means `bob 1 2`.
         if conversations.first != named { conversations.append(named) }
         ranges.append(range)
       } else if let range = dottedRange(operand), !conversations.isEmpty || range.utf8.contains(UInt8(ascii: ":")) {
-        // A user with such a handle is written '@40-57'.
+        // A user whose handle looks like a range is written '@40-57'.
         throw usage("'\(operand)' is not a range of messages; write \(retyped(operand, as: range))")
       } else {
         conversations.append(try ConversationReference(operand))
@@ -44,7 +44,8 @@ extension Arguments {
   }
 }
 
-/// `40..57` for `40-57`, and `bob:40..57` for `bob:40-57`; nil for other words, and for titles, which may end like that.
+/// `40..57` for `40-57`, and `bob:40..57` for `bob:40-57`; nil for other words and for group titles, which may end in
+/// the same way.
 package func dottedRange(_ word: String) -> String? {
   let bytes = word.utf8
   guard bytes.first != UInt8(ascii: "+"), bytes.first != UInt8(ascii: "#") else { return nil }

@@ -4,7 +4,7 @@ internal import DMSystem
 /// Messages as text for people: grouped by day, with a line above the first unread message.
 package struct MessagePage {
   private let messenger: Messenger
-  /// Nil when there are several; then each message is printed with its conversation.
+  /// Nil if the page shows several conversations; then each message is printed with its own.
   private let conversation: ConversationReference?
   private var firstUnread: Int??
   private var day = ""
@@ -14,8 +14,8 @@ package struct MessagePage {
   private let hasLinks: Bool
 
   /// - Parameters:
-  ///   - isPlain: makes one sentence of each message, for `--plain`.
-  ///   - hasLinks: makes links of attachments.
+  ///   - isPlain: prints each message as one sentence, for `--plain`.
+  ///   - hasLinks: prints the names of attachments as links.
   package init(
     _ messenger: Messenger, _ conversations: [ConversationReference], isPlain: Bool = false, hasLinks: Bool = false
   ) {
@@ -39,7 +39,7 @@ package struct MessagePage {
     return text + TextFormat.line(message, for: messenger.identity.handle, in: name, address: address)
   }
 
-  /// The file with the content of an attachment (RFC 8089); nil if there is none, or no links are made.
+  /// The file URL of an attachment's content (RFC 8089); nil if links are off or it has no path.
   private func address(_ attachment: Attachment) -> String? {
     guard hasLinks, let path = wholePath(messenger.path(of: attachment)) else { return nil }
     let escaped = path.utf8.map { byte in
@@ -108,12 +108,12 @@ package struct MessagePage {
 }
 
 extension Messenger {
-  /// What a user is called: `Bob B. (bob)`.
+  /// The name shown for a user: `Bob B. (bob)`.
   package func shownName(of user: Handle) throws -> String {
     TextFormat.person(try self.user(user).displayName, user)
   }
 
-  /// The other user of a direct conversation, if the user who acts blocks them.
+  /// The other user of a direct conversation, if the acting user blocks them.
   package func blockedUser(of conversation: Conversation) throws -> Handle? {
     if conversation.isGroup { return nil }
     return try blockedUsers().map(\.handle).first(where: conversation.participants.contains)

@@ -7,7 +7,7 @@ package struct Declaration: Sendable {
   /// The placeholder of its value; nil for a flag.
   package let value: String?
   package let help: String
-  /// What completes its value; nil if the placeholder says it.
+  /// The kinds of candidates for its value; nil to derive that from the placeholder.
   let values: [Completed]?
 
   init(long: String?, short: Character?, value: String?, values: [Completed]? = nil, help: String) {
@@ -21,15 +21,14 @@ package struct Declaration: Sendable {
   /// Unique within a program.
   var name: String { long ?? short.map(String.init) ?? "" }
 
-  /// As the user types it: `--limit`, or `-n` where there is no long form.
+  /// The option as a user types it: `--limit`, or `-n` if it has no long form.
   package var spelling: String { long.map { "--\($0)" } ?? "-\(name)" }
 
-  /// The same with the placeholder of its value: `--limit N`.
+  /// The spelling with the placeholder of the value: `--limit N`.
   var call: String { value.map { "\(spelling) \($0)" } ?? spelling }
 }
 
-/// A `Flag` or an `Option`: declared once as a constant, listed in the program's `Command`, and read with that
-/// constant.
+/// A `Flag` or an `Option`: a constant, which the program's `Command` lists and with which `Arguments` is read.
 package protocol Declared: Sendable {
   var declaration: Declaration { get }
   /// Checks all values that were given.
@@ -54,7 +53,7 @@ package struct Option<Value>: Declared {
 
   /// - Parameters:
   ///   - value: the placeholder in the help.
-  ///   - parse: makes the value from the word that was typed.
+  ///   - parse: makes the value from the typed word.
   package init(
     _ long: String?, short: Character? = nil, value: String, values: [Completed]? = nil, _ help: String,
     as parse: @escaping @Sendable (String) throws -> Value
@@ -67,7 +66,7 @@ package struct Option<Value>: Declared {
 }
 
 extension Option<String> {
-  /// A text that is taken as it was typed.
+  /// A text, used exactly as typed.
   package init(
     _ long: String?, short: Character? = nil, value: String, values: [Completed]? = nil, _ help: String
   ) {

@@ -4,19 +4,19 @@ internal import DMSystem
 
 /// Standard output: whole lines, every write checked.
 ///
-/// A finite list is written in large pieces; a program that follows, or that reads lines, flushes after each batch.
+/// A finite list is written in large pieces; a program that follows or reads lines flushes after each batch.
 package final class Output {
   private var descriptor: Int32
-  /// The lines that still fit on the screen, and what shows the text in pages when there are more; nil for no pager.
+  /// How many more lines fit on the screen, and the function that starts a pager if there are more; nil for no pager.
   private var pages: (room: Int, begin: () -> Int32?)?
-  /// Whether the reader may go before the end, as one does who leaves a pager.
+  /// Whether output goes to a pager, which may end early without an error.
   private var isPaged = false
   private var json = JSONWriter()
   private let isPipe: Bool
   /// When what is printed was compared with the hub, which each record then says.
   var asOf: Timestamp?
 
-  /// The most bytes that are buffered before a write.
+  /// The buffer is written when it has this many bytes.
   private static let capacity = 64 * 1024
 
   package init(descriptor: Int32 = Stream.output.rawValue) {
@@ -43,7 +43,7 @@ package final class Output {
     if json.bytes.count >= Self.capacity { try flush() }
   }
 
-  /// Bytes of an attachment, which are not buffered.
+  /// Writes bytes of an attachment without buffering.
   package func write(content bytes: UnsafeRawBufferPointer) throws {
     try flush()
     try write(bytes)
@@ -57,7 +57,7 @@ package final class Output {
 
   /// Writes to a pager when there are more lines than fit.
   ///
-  /// - Parameter begin: starts the pager, and returns where it reads.
+  /// - Parameter begin: starts the pager, and returns the descriptor to write to.
   func setPages(of room: Int, _ begin: @escaping () -> Int32?) { pages = (room, begin) }
 
   private func countLines(_ count: Int) {
@@ -68,8 +68,8 @@ package final class Output {
 
   /// Writes the buffer.
   ///
-  /// A pipe gets pieces of whole lines that are written whole or not at all (`atomicPipeWrite`): a
-  /// program that dies of a signal leaves no half line.
+  /// Into a pipe, whole lines are written in pieces that are atomic (`atomicPipeWrite`), so that a signal never leaves
+  /// a partial line.
   package func flush() throws {
     try json.bytes.withUnsafeBytes { bytes in
       var written = 0
@@ -82,7 +82,7 @@ package final class Output {
     json.removeAll()
   }
 
-  /// The end of the lines that are written next; a longer line than a pipe takes whole is written alone.
+  /// The end of the lines that are written next; a line too long for an atomic write is written alone.
   private static func endOfLines(in bytes: UnsafeRawBufferPointer, from start: Int) -> Int {
     let lineFeed = UInt8(ascii: "\n")
     let limit = min(start + atomicPipeWrite, bytes.count)
@@ -98,7 +98,7 @@ package final class Output {
       do {
         rest = UnsafeRawBufferPointer(rebasing: rest[try writeSome(rest, to: descriptor)...])
       } catch {
-        // The signal is blocked, or the caller's descriptor is odd: end as if it had come.
+        // SIGPIPE did not end the process, for example because it is blocked: end as if it had.
         if error.isBrokenPipe { isPaged ? endProcess(0) : Signal.brokenPipe.end() }
         json.removeAll()
         throw DMError(.inputOutput, "cannot write to standard output: \(error.text)")

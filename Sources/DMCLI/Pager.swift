@@ -2,7 +2,7 @@ internal import DMKit
 internal import DMSystem
 
 extension Invocation {
-  /// Runs `body`, whose text a user at a terminal gets in `$PAGER`, or in less(1), as from git(1), if it does not fit.
+  /// Runs `body`; on a terminal, text that does not fit is shown in `$PAGER`, or less(1), as git(1) does.
   ///
   /// If the user leaves the pager before the end, the program ends.
   package func inPages(_ body: () throws -> Void) throws {
@@ -29,7 +29,7 @@ private final class Pager {
 
   /// Starts it.
   ///
-  /// - Returns: where it reads; nil if it cannot be started.
+  /// - Returns: the descriptor to write to; nil if it cannot be started.
   func begin() -> Int32? {
     guard let pipe = pipeEnds() else { return nil }
     defer { closeDescriptor(pipe.reading) }
@@ -39,14 +39,14 @@ private final class Pager {
       closeDescriptor(pipe.writing)
       return nil
     }
-    // Ctrl-C is for the pager, which goes on.
+    // Ctrl-C is for the pager, which stays open.
     Signal.interrupt.ignore()
     Signal.brokenPipe.ignore()
     input = pipe.writing
     return input
   }
 
-  /// Tells it that this was all, and waits for it.
+  /// Closes the pager's input, and waits until the pager ends.
   func end() {
     if let input { closeDescriptor(input) }
     if let process = process.take() { _ = process.wait() }

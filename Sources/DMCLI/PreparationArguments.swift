@@ -35,9 +35,9 @@ package struct PreparationArguments {
     self.call = call
   }
 
-  /// Prepares files, where `-` is standard input, and passes on each result as soon as it is ready.
+  /// Prepares files, where `-` is standard input, and calls `body` with each result as soon as it is ready.
   ///
-  /// Each warning is printed once on standard error, however many files and calls there are.
+  /// Each different warning is printed only once on standard error, over all files and calls.
   ///
   /// - Parameters:
   ///   - name: the new name of a file; nil keeps its name.
@@ -55,7 +55,7 @@ package struct PreparationArguments {
     }
   }
 
-  /// Signals are blocked here, and not while the result is printed: printing may wait for a reader.
+  /// Blocks signals only here, not while the result is printed, because printing may wait for a reader.
   private func prepare(
     _ source: AttachmentSource, _ name: String?, _ messenger: Messenger, _ progress: Progress
   ) throws -> Result<Messenger.Prepared, DMError> {
@@ -77,7 +77,7 @@ package struct PreparationArguments {
     }
   }
 
-  /// - Throws: `usage` for more files than one message carries; call it before any of them is prepared.
+  /// - Throws: `usage` for more files than one message can have; call this before preparing any of them.
   package static func checkCount(_ files: [String]) throws {
     if files.count > Attachment.limit {
       throw usage("a message carries at most \(Attachment.limit) files; send several messages")
@@ -85,7 +85,7 @@ package struct PreparationArguments {
   }
 }
 
-/// Kilobits per second, of `800k` or `2M`.
+/// Kilobits per second, from a text such as `800k` or `2M`.
 private func kilobits(_ text: String) throws -> Int {
   guard let rate = scaledNumber(text, units: ["k": 1, "M": 1000]), 50...100_000 ~= rate else {
     throw usage("'\(text)' is not a rate for --transcode; write 800k or 2M, from 50k to 100M")
@@ -93,7 +93,7 @@ private func kilobits(_ text: String) throws -> Int {
   return rate
 }
 
-/// Bytes, of `500M` or `20G`.
+/// Bytes, from a text such as `500M` or `20G`.
 private func byteCount(_ text: String) throws -> Int {
   guard let size = scaledNumber(text, units: ["k": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40]) else {
     throw usage("'\(text)' is not a size for --max-size; write 500M or 20G")

@@ -1,9 +1,9 @@
 package import DMKit
 
-/// The messages that `dm-tail` has printed, to mark them.
+/// The messages that `dm-tail` has printed, so that it can mark them.
 package struct PrintedMessages {
   private var ranges: [Identifier: [SeqRange]] = [:]
-  /// The last message of another user in each conversation.
+  /// For each conversation, the number of the last message from another user.
   package private(set) var lastOfOthers: [Identifier: Int] = [:]
 
   private let isToBeRead: Bool
@@ -12,7 +12,7 @@ package struct PrintedMessages {
   package init(isToBeRead: Bool) { self.isToBeRead = isToBeRead }
 
   package mutating func add(_ message: borrowing Message) {
-    // A message that waits for the hub is the user's own, and so read anyway.
+    // A message without a number waits for the hub; it is the user's own, and so need not be marked.
     guard let seq = message.seq else { return }
     let id = message.conversationID
     if !message.isMine { lastOfOthers[id] = max(lastOfOthers[id] ?? 0, seq) }
@@ -25,7 +25,7 @@ package struct PrintedMessages {
     }
   }
 
-  /// - Parameter busyTimeout: how long to wait for the lock of the store; nil for the time of `--busy-timeout`.
+  /// - Parameter busyTimeout: how long to wait for the lock of the store; nil to use `--busy-timeout`.
   package func markRead(_ messenger: Messenger, busyTimeout: Duration? = nil) throws {
     var options = Messenger.MarkOptions()
     options.busyTimeout = busyTimeout

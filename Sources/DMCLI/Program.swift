@@ -5,12 +5,12 @@ internal import DMSystem
 package protocol Program: SendableMetatype {
   static var command: Command { get }
   static func run(_ call: Invocation) throws
-  /// The command that completes the words after the name of the program, and its words.
+  /// The command whose words are completed, and these words without the names before them.
   static func completed(_ words: [String]) -> (command: Command, words: [String])
 }
 
 extension Program {
-  /// Runs the action of a program that has several.
+  /// Runs the action that the command line names, or the command's `main`.
   package static func run(_ call: Invocation) throws {
     if let action = call.arguments.action { try action.run(call) } else { try command.main?(call) }
   }
@@ -20,13 +20,13 @@ extension Program {
   /// Parses, runs, flushes, and ends with the exit status.
   package static func main() { main(firstWord: 1) }
 
-  /// The same.
+  /// Runs `main` for a command line whose first words name the program.
   ///
-  /// - Parameter first: the index of the first word that is the program's.
+  /// - Parameter first: the index of the first word after the program's name.
   package static func main(firstWord first: Int) {
-    // A service manager may ignore SIGPIPE, and a closed pipe would go unnoticed (systemd.exec(5)).
+    // A service manager may start programs with SIGPIPE ignored (systemd.exec(5)); a closed pipe would not end them.
     Signal.brokenPipe.restoreDefault()
-    // Then write(2) fails, and unfinished files are removed.
+    // With SIGXFSZ ignored, write(2) fails instead, and unfinished files are removed.
     Signal.fileTooLarge.ignore()
     protectNewFiles()
     endProcess(status(first).rawValue)
@@ -85,13 +85,13 @@ extension Program {
     } else {
       try call.arguments.check(Common.rules + command.rules)
       try call.arguments.checkValues()
-      // Also what the environment says of text, which is printed last.
+      // Checks the environment variables for text output now, because text is printed only at the end.
       if !call.isJSON, !call.isQuiet { _ = try call.screen() }
       try run(call)
     }
   }
 
-  /// Prints the error; records that were made before it are printed too.
+  /// Prints the error, and also the records that were made before it.
   private static func fail(_ error: DMError, _ call: Invocation?) -> ExitStatus {
     printError(command.name, error.text)
     do {
@@ -104,7 +104,8 @@ extension Program {
     return ExitStatus(error.code)
   }
 
-  /// Answers `--complete SHELL WORD...`; the words of bash are its line up to the cursor, and what it replaces of it.
+  /// Answers `--complete SHELL WORD...`; for bash the words are its line up to the cursor, and the part that it
+  /// replaces.
   ///
   /// Not listed as an option: only the scripts in `completions` use it.
   private static func answerShell(_ words: [String]) throws -> Bool {

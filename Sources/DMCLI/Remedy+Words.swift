@@ -16,7 +16,7 @@ extension Finding {
 }
 
 extension Remedy {
-  /// What to type, as the end of an error.
+  /// The words that say what to type.
   fileprivate var words: String {
     switch self {
     case .addUser: "add them with 'dm-user add'"
@@ -79,6 +79,6 @@ extension Remedy {
     }
   }
 
-  /// The words as they follow what failed: after a comma if they are one more choice.
+  /// The words with the sign before them: a comma if they begin with "or", else a semicolon.
   fileprivate var suffix: String { (words.hasPrefix("or ") ? ", " : "; ") + words }
 }

@@ -1,26 +1,26 @@
 package import DMKit
 
-/// The lines at the end of a terminal that newer ones replace: how far somebody has read, and who is typing.
+/// The last lines on a terminal, which newer ones replace: how far a user has read, and who is typing.
 ///
-/// They are cut to the width, so that each takes one line of the terminal.
+/// Each is cut to the width of the terminal, so that it takes one row.
 package struct RenewedLines {
   private let call: Invocation
-  /// How far somebody has read, if that is the last line that was printed.
+  /// The status of the last printed line, if that line said how far a user has read.
   private var status: MessageStatus?
   private var typing: [Identifier: String] = [:]
-  /// Whether the line of those who are typing stands below it.
+  /// Whether the line that names typing users is the last on the terminal.
   private var isTypingShown = false
-  /// What was printed last, to break its lines anew for another width.
+  /// The texts printed last, to wrap them again when the width changes.
   private var recent: [String] = []
 
-  /// - Returns: nil if standard output is no terminal whose lines can be replaced.
-  /// - Throws: `usage` for a wrong environment.
+  /// - Returns: nil if standard output is not a terminal whose lines can be replaced.
+  /// - Throws: `usage` for an environment variable that is not valid.
   package init?(_ call: Invocation) throws {
     guard try !call.isJSON && !call.isQuiet && call.screen().canRenew else { return nil }
     self.call = call
   }
 
-  /// Prints an event instead of what it replaces.
+  /// Prints an event in place of the lines that it replaces.
   ///
   /// - Parameter text: makes its text; nil for an event that only programs need.
   package mutating func print(_ event: MessagingEvent, _ text: () throws -> String?) throws {
@@ -52,7 +52,7 @@ package struct RenewedLines {
     try call.print(Mark.faint(fitted("-- \(line) --")))
   }
 
-  /// A text was printed.
+  /// Remembers a printed text for `redraw`.
   package mutating func remember(_ text: String) {
     recent.append(text)
     if recent.count > 2 * Self.recentLimit { recent.removeFirst(Self.recentLimit) }
@@ -60,10 +60,10 @@ package struct RenewedLines {
 
   private static let recentLimit = 100
 
-  /// Draws the screen anew, because it has another width.
+  /// Redraws the screen after its width has changed.
   package mutating func redraw() throws {
     let screen = try call.screen()
-    // The cursor stands below the last line.
+    // One row stays free for the cursor, which is below the last line.
     let room = (screen.rows ?? 24) - 1 - (typing.isEmpty ? 0 : 1)
     var rows: [[UInt8]] = []
     for text in recent.reversed() where rows.count < room { rows = screen.rows(of: text) + rows }
@@ -77,7 +77,7 @@ package struct RenewedLines {
 }
 
 extension MessageStatus {
-  /// Whether this status makes an older one of the same user superfluous.
+  /// Whether this status replaces an older one of the same user.
   fileprivate func replaces(_ older: MessageStatus) -> Bool {
     conversationID == older.conversationID && user == older.user && (status == .read || older.status == .delivered)
   }

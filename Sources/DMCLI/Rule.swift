@@ -1,11 +1,11 @@
 /// Which options go together; a program lists its rules in its `Command`.
 package enum Rule: Sendable {
-  /// The option goes with none of the others.
+  /// The option excludes each of the others.
   case excludes(any Declared, [any Declared])
   case atMostOne([any Declared])
-  /// The option goes with at least one of the others.
+  /// The option needs at least one of the others.
   case needs(any Declared, [any Declared])
-  /// The option goes with none of the program's own options except these.
+  /// The option excludes all of the program's own options except these.
   case alone(any Declared, with: [any Declared])
 }
 
@@ -30,7 +30,7 @@ extension Arguments {
     }
   }
 
-  /// - Parameter reason: given the option as the user types it.
+  /// - Parameter reason: makes the error text from the option as the user types it.
   /// - Throws: `usage` when one of the options was given.
   package func refuse(_ options: [any Declared], _ reason: (String) -> String) throws {
     if let option = options.first(where: isGiven) { throw usage(reason(option.declaration.spelling)) }

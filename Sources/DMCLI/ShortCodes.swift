@@ -1,6 +1,6 @@
 package import DMKit
 
-/// Whether a word is written like `:thumbsup:`.
+/// Whether a word has the form `:thumbsup:`.
 package func isShortCode(_ word: String) -> Bool {
   word.utf8.count > 2 && word.utf8.first == UInt8(ascii: ":") && word.utf8.last == UInt8(ascii: ":")
 }

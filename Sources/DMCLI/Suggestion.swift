@@ -1,7 +1,8 @@
 package import DMKit
 
 extension Invocation {
-  /// Prints what to type next, on standard error, when a user at a terminal has no conversation, or one with one message.
+  /// Suggests a command on standard error if the user is at a terminal and has no conversation, or one with one
+  /// message.
   ///
   /// - Parameter added: the user who was just added.
   /// - Throws: an error of the store.
@@ -16,7 +17,7 @@ extension Invocation {
     do {
       conversations = try messenger.conversations(query)
     } catch let error as DMError where error.code == .unknownUser {
-      // The first user was added, and it is another one than who acts.
+      // The added user is the first, and is not the acting user, who does not exist yet.
       return
     }
     let actor = arguments.isGiven(Common.user) ? " --as \(me)" : ""
@@ -35,17 +36,17 @@ extension Invocation {
     }
   }
 
-  /// Whether a user at a terminal sees what is printed, and hints on standard error with it.
+  /// Whether both standard output (as text) and standard error go to a terminal.
   private var isSeen: Bool { !isJSON && !isQuiet && isTerminal(.output) && isTerminal(.error) }
 
-  /// Says why nothing was printed, on standard error, to a user at a terminal.
+  /// Prints a hint on standard error, such as why nothing was printed, if `isSeen`.
   package func note(_ text: @autoclosure () throws -> String) throws {
     guard isSeen else { return }
     try output.flush()
     printError(command.name, try text())
   }
 
-  /// Says what to do, on standard error, when a program is about to read what the user types.
+  /// Prints on standard error what to type, if the program is about to read from a terminal.
   package func announceTyping(_ text: String) {
     if isTerminal(.input), isTerminal(.error), !isQuiet { printError(command.name, text) }
   }

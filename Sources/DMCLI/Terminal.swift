@@ -10,10 +10,10 @@ package enum Stream: Int32, Sendable {
 
 package func isTerminal(_ stream: Stream) -> Bool { isTerminal(descriptor: stream.rawValue) }
 
-/// Rings the bell of the terminal of standard error; does nothing without one.
+/// Rings the terminal's bell through standard error; does nothing if that is not a terminal.
 package func ringBell() { if isTerminal(.error) { writeOnce([7], to: Stream.error.rawValue) } }
 
-/// A progress line for work of over a second, when standard error is a terminal.
+/// A progress line for work that takes over a second, if standard error is a terminal.
 package final class Progress {
   private let name: String
   private let isShown: Bool
@@ -38,15 +38,15 @@ package final class Progress {
   private func put(_ text: String) { writeOnce(Array(text.utf8), to: Stream.error.rawValue) }
 }
 
-/// A text that the user writes in `$VISUAL` or `$EDITOR`; its file stays when the text could not be used.
+/// A text that the user writes in `$VISUAL` or `$EDITOR`; its file is kept if the text could not be used.
 package struct EditedText {
   package let path: String
   package let text: String
 
-  /// Opens a text in the editor, and waits for the editor to end; the file has the name of the program.
+  /// Opens a text in the editor, and waits for the editor to end; the file is named after the program.
   ///
-  /// Call it before the store is opened, so that no lock is held meanwhile. The corresponding C function is `system`,
-  /// whose shell splits the editor's arguments.
+  /// Call it before the store is opened, so that no lock is held meanwhile. Runs the editor as system(3) does: a shell
+  /// splits its arguments.
   ///
   /// - Throws: `cannot_create`, `io_error`, `bad_field` when the editor fails, `invalid_utf8`.
   package init(_ text: String, for command: Command) throws {
@@ -57,7 +57,7 @@ package struct EditedText {
       throw DMError(
         .badField, "the editor '\(editor)' failed, so its text was not used; it is in '\(path)'", subject: editor)
     }
-    // The editor may have replaced the file.
+    // Opens the path again, because the editor may have replaced the file.
     let edited = try OpenFile(path, for: .reading) { [path] _ in
       DMError(.inputOutput, "cannot read '\(path)' back", subject: path)
     }
@@ -70,12 +70,12 @@ package struct EditedText {
     _ = consume edited
   }
 
-  /// Closes the file, because the editor would inherit its descriptor.
+  /// Writes and closes the file, so that the editor does not inherit its descriptor.
   private static func write(_ text: String, to path: String) throws(DMError) {
     try OpenFile(path, for: .writing) { fileError(.inputOutput, "write", path, $0) }.write(Array(text.utf8))
   }
 
-  /// Runs `body`, and removes the file unless it fails.
+  /// Runs `body` with the text, and removes the file if it succeeds.
   package func keeping<T>(_ body: (String) throws -> T) throws -> T {
     do {
       let result = try body(text)
@@ -92,7 +92,7 @@ package struct EditedText {
 }
 
 extension DMError {
-  /// The same error, with the path of the text that could not be used.
+  /// This error, with the path of the text that could not be used.
   fileprivate func naming(_ path: String) -> DMError {
     DMError(code, "\(message); what you wrote is in '\(path)'", subject: subject)
   }

@@ -12,7 +12,7 @@ package enum JSONValue: Equatable, Sendable {
   case array([JSONValue])
   case object(JSONObject)
 
-  /// The kind of the value, in the words of an error.
+  /// The kind of the value, as error messages name it.
   package var kind: String {
     switch self {
     case .null: "null"
@@ -62,12 +62,12 @@ extension JSONObject {
 /// A strict parser of JSON (RFC 8259): valid UTF-8 and paired surrogates only, no NUL, unique names, no
 /// byte order mark, numbers within the range of a Double, at most 64 levels of nesting.
 ///
-/// The decoder of FoundationEssentials accepts duplicate names and a byte order mark.
+/// The decoder of FoundationEssentials would accept duplicate names and a byte order mark.
 package struct JSONReader: ~Copyable {
   package let bytes: UnsafeBufferPointer<UInt8>
   package var offset = 0
   private var depth = 0
-  /// Whether what RFC 8259 allows and this reader refuses is replaced instead.
+  /// Whether to replace what RFC 8259 allows but `value` refuses.
   package private(set) var isLenient = false
 
   static let nesting = 64
@@ -91,12 +91,12 @@ package struct JSONReader: ~Copyable {
     try value(line, mustBeObject: mustBeObject, isLenient: false)
   }
 
-  /// Reads a line that is JSON by RFC 8259 and that `value` refuses, to find which call to answer.
+  /// Reads a line of valid JSON (RFC 8259) that `value` refuses, to find which call to answer.
   ///
-  /// A NUL and half a surrogate pair become U+FFFD; numbers that are too large, and what is nested too deeply, become
-  /// null; of two members with one name, the first stays.
+  /// NULs and unpaired surrogates become U+FFFD; numbers that are too large and values that are nested too deeply
+  /// become null; of members with the same name, the first stays.
   ///
-  /// - Throws: like `object`, for what is not JSON.
+  /// - Throws: like `object`, if the line is not JSON.
   package static func lenientValue(_ line: ArraySlice<UInt8>) throws(DMError) -> JSONValue {
     try value(line, mustBeObject: false, isLenient: true)
   }
@@ -178,7 +178,7 @@ package struct JSONReader: ~Copyable {
     try enter()
     defer { depth -= 1 }
     var object = JSONObject()
-    // Up to 16 names are compared one by one, more by a set, so that a hostile line does not cost quadratic time.
+    // Up to 16 names are compared one by one, more with a set, so that a hostile line does not cost quadratic time.
     var names: Set<ExactString> = []
     if take(UInt8(ascii: "}")) { return object }
     repeat {
@@ -213,7 +213,7 @@ package struct JSONReader: ~Copyable {
     return array
   }
 
-  /// Skips an object or an array, with no look at what is in it but its strings.
+  /// Skips an object or an array; reads only the strings in it.
   private mutating func skipNested() throws(DMError) {
     var open = 0
     repeat {

@@ -64,7 +64,7 @@ package struct JSONWriter: Sendable {
   /// Appends a value, or a member's name, with the comma before it.
   ///
   /// The buffer is checked for room once, not for each byte.
-  /// - Parameter count: the most bytes that `write` appends, and one for the comma.
+  /// - Parameter count: the most bytes that `write` appends, plus one for the comma.
   @inline(__always)
   private mutating func append(atMost count: Int, _ write: (inout OutputSpan<UInt8>) -> Void) {
     let isNext = needsComma
@@ -88,7 +88,7 @@ package struct JSONWriter: Sendable {
     needsComma = false
   }
 
-  /// The same, for a name that is made at run time.
+  /// Writes the name of a member that is made at run time.
   package mutating func key(name: String) {
     value(name)
     bytes.append(UInt8(ascii: ":"))
@@ -136,7 +136,7 @@ package struct JSONWriter: Sendable {
     }
   }
 
-  /// Writes a text, a colon and a number as one string, so that a reference need not be made first.
+  /// Writes `text:number` as one string, such as `bob:57`, without making that String first.
   package mutating func value(_ text: String, colon number: Int) {
     value(text)
     bytes.removeLast()
@@ -214,8 +214,8 @@ private func isSuspect(_ byte: UInt8) -> Bool {
 /// Whether eight bytes are all ASCII and none of them suspect.
 private func isPlain(_ word: UInt64) -> Bool {
   let ones: UInt64 = 0x0101_0101_0101_0101
-  // Each term sets the highest bit of a byte that is, in this order: beyond ASCII, a control, ", \ or DEL. A borrow
-  // can reach a neighbour only from a byte that is suspect itself.
+  // Each term sets the highest bit of a byte that is, in this order: beyond ASCII, a control, ", \ or DEL. Only a
+  // suspect byte can cause a borrow from the byte after it.
   let suspects =
     word | (word &- 0x20 * ones) | ((word ^ 0x22 * ones) &- ones) | ((word ^ 0x5C * ones) &- ones)
     | (word &+ ones)

@@ -15,7 +15,7 @@ package struct LineSplitter: Sendable {
 
   private var buffer: [UInt8] = []
   private var start = 0
-  /// The index up to which the buffer has been searched and has no LF.
+  /// The buffer was searched up to this index, and has no LF before it.
   private var searched = 0
   private var isSkipping = false
 
@@ -53,6 +53,6 @@ package struct LineSplitter: Sendable {
     return .whole(line)
   }
 
-  /// Whether the input ended within a line, which may then be half of one.
+  /// Whether there is a line without its LF; at the end of the input, it may be incomplete.
   package var isUnfinished: Bool { pending > 0 || isSkipping }
 }

@@ -14,8 +14,8 @@ package enum Account {
   package static var home: String? { entry?.home }
 
   #if DM_STATIC
-    /// From /etc/passwd, and for accounts of a directory service from the environment: getpwuid(3) would load shared
-    /// libraries, which a static program cannot.
+    /// Read from /etc/passwd or, for accounts of a directory service, from the environment: getpwuid(3) would load
+    /// shared libraries, which a static program cannot.
     private static var entry: Entry? {
       let list = "/etc/passwd"
       let size = FileStatus(list).map { min(Int($0.size), 1 << 20) } ?? 0
@@ -31,7 +31,7 @@ package enum Account {
     }
   #endif
 
-  /// The entry of an account in a file of the form of passwd(5); nil if there is none.
+  /// The entry of an account in a file in the format of passwd(5); nil if there is none.
   package static func entry(of account: uid_t, in bytes: [UInt8]) -> Entry? {
     for line in bytes.split(separator: UInt8(ascii: "\n")) {
       let fields = line.split(separator: UInt8(ascii: ":"), omittingEmptySubsequences: false)

@@ -22,7 +22,7 @@ package struct Child: ~Copyable {
 
   private let process: pid_t
 
-  /// Starts a program, found as by a shell, with no signal blocked.
+  /// Starts a program, looked up on PATH as a shell does, with no signal blocked.
   ///
   /// - Parameter input: its standard input; nil for that of this process.
   /// - Throws: if there is no such program, or if it cannot be run.
@@ -63,7 +63,7 @@ package struct Child: ~Copyable {
   }
 }
 
-/// Runs a command of a shell, with a variable in its environment, and waits for it: system(3).
+/// Runs a shell command, with a variable in its environment, and waits for it: system(3).
 ///
 /// - Returns: whether it succeeded.
 package func runShell(_ command: String, with variable: String, _ value: String) -> Bool {
@@ -71,7 +71,7 @@ package func runShell(_ command: String, with variable: String, _ value: String)
   return system(command) == 0
 }
 
-/// The folder of the program that this process runs; nil if the system does not tell: proc(5).
+/// The folder of the program that this process runs; nil if it is unknown: proc(5).
 package var ownFolder: String? { wholePath("/proc/self/exe").map(folder(of:)) }
 
 /// Starts a program that outlives this process, with `/dev/null` for its standard streams.
@@ -79,7 +79,7 @@ package var ownFolder: String? { wholePath("/proc/self/exe").map(folder(of:)) }
 /// - Parameters:
 ///   - program: its path.
 ///   - lock: a lock that it takes over, as its descriptor 3.
-/// - Throws: the reason why it cannot be started; not if it cannot be run.
+/// - Throws: the reason why no process can be started; nothing if the program then fails to run.
 package func startApart(
   _ program: String, _ arguments: [String], handingOn lock: borrowing FileLock
 ) throws(SystemFailure) {

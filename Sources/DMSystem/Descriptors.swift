@@ -1,7 +1,7 @@
 internal import CSystem
 internal import Glibc
 
-/// The size of the terminal of standard output: TIOCGWINSZ of ioctl_tty(2); nil if it does not say.
+/// The size of the terminal of standard output: TIOCGWINSZ of ioctl_tty(2); nil if it is unknown.
 package var terminalSize: (columns: Int, rows: Int)? { sizeOfTerminal(descriptor: STDOUT_FILENO) }
 
 func sizeOfTerminal(descriptor: Int32) -> (columns: Int, rows: Int)? {
@@ -12,7 +12,7 @@ func sizeOfTerminal(descriptor: Int32) -> (columns: Int, rows: Int)? {
 
 package func isTerminal(descriptor: Int32) -> Bool { isatty(descriptor) == 1 }
 
-/// Bytes that a pipe takes whole or not at all (POSIX, write(2)).
+/// The most bytes that one write to a pipe takes whole or not at all (POSIX, write(2)).
 package var atomicPipeWrite: Int { Int(PIPE_BUF) }
 
 /// Reads the next bytes of a descriptor, as many as are available and fit; returns their number, 0 at the end.
@@ -26,7 +26,7 @@ package func readSome(
   }
 }
 
-/// The same into a buffer, which stays as long as it is.
+/// The same into an array, whose count does not change.
 package func readSome(_ descriptor: Int32, into buffer: inout [UInt8]) throws(SystemFailure) -> Int {
   try buffer.withUnsafeMutableBufferPointer { (buffer) throws(SystemFailure) in
     try readSome(descriptor, into: UnsafeMutableRawBufferPointer(buffer))
@@ -48,7 +48,7 @@ package func writeSome(_ bytes: ArraySlice<UInt8>, to descriptor: Int32) throws(
   }
 }
 
-/// Writes bytes in one call, and ignores an error, which could be reported nowhere.
+/// Writes bytes in one call, and ignores an error, because there is nowhere to report it.
 package func writeOnce(_ bytes: [UInt8], to descriptor: Int32) {
   _ = bytes.withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }
 }

@@ -4,7 +4,7 @@ internal import Glibc
 
 /// A variable of the environment; an empty one counts as absent.
 ///
-/// - Throws: `invalid_utf8`, because a repaired path would be another path.
+/// - Throws: `invalid_utf8`; replacing the invalid bytes would name another path.
 package func environment(_ name: String) throws(DMError) -> String? {
   guard let value = getenv(name), value.pointee != 0 else { return nil }
   guard let text = String(validatingCString: value) else {
@@ -15,7 +15,7 @@ package func environment(_ name: String) throws(DMError) -> String? {
 
 /// Gives a variable to the programs that this process starts.
 ///
-/// Not while another thread reads the environment: setenv(3).
+/// Must not run while another thread reads the environment: setenv(3).
 package func setEnvironment(_ name: String, _ value: String) { setenv(name, value, 1) }
 
 /// The name by which this process was started, without folders.
@@ -29,7 +29,7 @@ package func endProcess(_ status: Int32) -> Never { exit(status) }
 
 /// Removes the variables whose names begin with a prefix from the environment of this process.
 ///
-/// Not while another thread reads the environment: unsetenv(3).
+/// Must not run while another thread reads the environment: unsetenv(3).
 package func forgetVariables(beginningWith prefix: String) {
   var names: [String] = []
   var entry = environ

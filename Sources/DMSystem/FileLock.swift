@@ -46,7 +46,7 @@ package struct FileLock: ~Copyable {
     self.descriptor = descriptor
   }
 
-  /// Takes over the lock that the process which started this one has handed on as a descriptor; nil if there is none.
+  /// Takes over a lock that this process inherited as a descriptor; nil if there is none.
   package init?(handedOn descriptor: Int32, of path: String) {
     guard let file = FileStatus(path), FileStatus(descriptor: descriptor)?.identity == file.identity,
       flock(descriptor, LOCK_EX | LOCK_NB) == 0, fcntl(descriptor, F_SETFD, FD_CLOEXEC) == 0
@@ -76,7 +76,7 @@ package struct FileLock: ~Copyable {
 
   /// The first bytes of the file; fewer if it is shorter.
   ///
-  /// Only for locks of `init(path:milliseconds:busy:)`, like `write`.
+  /// Like `write`, only for locks of `init(path:milliseconds:busy:)`.
   package borrowing func read(_ count: Int) throws(DMError) -> [UInt8] {
     var bytes = [UInt8](repeating: 0, count: count)
     let length = bytes.withUnsafeMutableBytes { pread(descriptor, $0.baseAddress, $0.count, 0) }
@@ -132,7 +132,7 @@ package struct FileLock: ~Copyable {
 
   /// Tries to take the lock every 5 ms.
   ///
-  /// - Returns: as `wait`.
+  /// - Returns: like `wait`.
   private static func ask(for descriptor: Int32, _ operation: Int32, milliseconds: Int) -> Int32 {
     for left in (0...milliseconds / 5).reversed() {
       if flock(descriptor, operation | LOCK_NB) == 0 { return 0 }

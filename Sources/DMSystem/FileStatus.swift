@@ -2,20 +2,20 @@ internal import CSystem
 package import DMModel
 internal import Glibc
 
-/// What the system knows about a file: stat(2).
+/// The attributes of a file: stat(2).
 package struct FileStatus {
   package enum Kind { case folder, regular, other }
 
   private let status: stat
 
-  /// The status of the file to which a path leads; nil if it has none, for the reason `SystemFailure.current`.
+  /// The status of the file to which a path leads; nil after a failure, whose reason is `SystemFailure.current`.
   package init?(_ path: String) {
     var status = stat()
     guard stat(path, &status) == 0 else { return nil }
     self.status = status
   }
 
-  /// The same without following a symbolic link at the end of the path.
+  /// The status of the file at the path itself: a symbolic link there is not followed.
   package init?(itself path: String) {
     var status = stat()
     guard lstat(path, &status) == 0 else { return nil }
@@ -36,13 +36,13 @@ package struct FileStatus {
     }
   }
 
-  /// Bytes.
+  /// The size in bytes.
   package var size: Int { Int(status.st_size) }
 
-  /// Who may read, write and execute the file, as in chmod(2).
+  /// The permission bits, as in chmod(2).
   package var permissions: UInt32 { status.st_mode & 0o7777 }
 
-  /// Whether the file belongs to this account, to root, or to an account of the system, which have numbers below 1000
+  /// Whether the file belongs to this account, to root, or to a system account, whose number is below 1000
   /// (login.defs(5), UID_MIN).
   package var isOfSystem: Bool { isOwn || status.st_uid < 1000 }
 
@@ -79,7 +79,7 @@ package func isOnNetwork(_ path: String) -> Bool {
   return remote.contains(UInt32(truncatingIfNeeded: dm_file_system(path)))
 }
 
-/// The bytes of a file system that are free for this user (statvfs(3)); nil if that cannot be asked.
+/// The bytes of a file system that are free for this user (statvfs(3)); nil if they are unknown.
 package func freeBytes(_ path: String) -> Int? {
   var status = statvfs()
   guard statvfs(path, &status) == 0 else { return nil }

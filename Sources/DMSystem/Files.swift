@@ -9,7 +9,7 @@ package func fileError(_ code: DMError.Code, _ act: String, _ path: String, _ re
   DMError(code, "cannot \(act) '\(path)': \(reason.text)", subject: path)
 }
 
-/// The same for a write to a file of the store: `read_only_store` or `io_error`.
+/// An error about writing to a file of the store: `read_only_store` or `io_error`.
 package func storeError(_ act: String, _ path: String, _ reason: SystemFailure = .current) -> DMError {
   fileError(reason.isReadOnly ? .readOnlyStore : .inputOutput, act, path, reason)
 }
@@ -29,7 +29,7 @@ package func fileName(of path: String) -> String {
 
 /// Syncs a file or a folder to the disk.
 ///
-/// Never a database that this process has open: closing the descriptor would release SQLite's locks.
+/// Not for a database that this process has open: closing the descriptor would release SQLite's locks.
 package func syncToDisk(_ path: String) throws(DMError) {
   try OpenFile(path, for: .reading) { fileError(.inputOutput, "open", path, $0) }.sync()
 }
@@ -41,7 +41,7 @@ package func syncToDisk(_ path: String, onTick: () throws -> Void) throws {
   let file = try OpenFile(path, for: .reading) { fileError(.inputOutput, "open", path, $0) }
   let slice = 16 << 20
   for start in stride(from: 0, to: fileSize(path), by: slice) {
-    // Only makes the fsync(2) below short: it does not write metadata, and some file systems do not support it.
+    // Only shortens the fsync(2) below: this call writes no metadata, and some file systems do not support it.
     _ = dm_write_back(file.descriptor, off_t(start), off_t(slice))
     try onTick()
   }
@@ -56,10 +56,10 @@ package func syncAllToDisk(_ folder: String) throws(DMError) {
   guard dm_sync_file_system(descriptor) == 0 else { throw fileError(.inputOutput, "make durable", folder) }
 }
 
-/// Replaces a file by another with some bytes, which only its owner can access.
+/// Replaces a file with a new one that has these bytes and that only its owner can access.
 ///
-/// - Parameter isDurable: whether the file is whole also after a crash of the machine.
-/// - Throws: `cannot_create` or `io_error`; the file is then as it was.
+/// - Parameter isDurable: whether the file is complete even after a crash of the machine.
+/// - Throws: `cannot_create` or `io_error`; the file is then unchanged.
 package func replaceFile(_ path: String, with bytes: [UInt8], isDurable: Bool = true) throws(DMError) {
   let temporary = try temporaryName(in: folder(of: path), ".dm-")
   do throws(DMError) {

@@ -2,10 +2,10 @@ internal import CSystem
 package import DMModel
 internal import Glibc
 
-/// The signals that end or suspend a program, read one by one, for a program that must clean up first; and
+/// Signals that a program reads one by one, so that it can clean up first: those that end or suspend it,
 /// `Signal.childEnded` and `Signal.resize`.
 ///
-/// The corresponding facility is signalfd(2).
+/// Uses signalfd(2).
 package struct Interrupts: ~Copyable {
   package let descriptor: Int32
 
@@ -19,7 +19,7 @@ package struct Interrupts: ~Copyable {
     try self.init(of: [.childEnded, .resize] + endings.filter { !$0.isIgnored })
   }
 
-  /// Some signals only.
+  /// Reads these signals only.
   ///
   /// - Throws: `io_error`.
   package init(of signals: [Signal]) throws(DMError) {

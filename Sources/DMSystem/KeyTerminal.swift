@@ -13,7 +13,7 @@ package final class KeyTerminal {
   package private(set) var isTaken = false
 
   /// - Parameter bracketsPastes: asks the terminal to send ESC [ 200 ~ before a text that is pasted, and ESC [ 201 ~
-  ///   after it: a mode of xterm, which its control sequences call bracketed paste.
+  ///   after it: the bracketed paste mode of xterm.
   /// - Throws: `io_error` if standard input is not a terminal that this process may use.
   package init(bracketsPastes: Bool) throws(DMError) {
     tcgetattr(STDIN_FILENO, &before)
@@ -51,9 +51,9 @@ package final class KeyTerminal {
     tcsetattr(STDIN_FILENO, TCSADRAIN, &before)
   }
 
-  /// Ignores errors: the text is kept even if the screen does not show it.
+  /// Writes to the screen; ignores errors, because the caller keeps the text.
   package func show(_ text: String) { writeOnce(Array(text.utf8), to: screen) }
 
-  /// The size of the terminal; 80 by 24 if it does not say.
+  /// The size of the terminal; 80 by 24 if it is unknown.
   package var size: (columns: Int, rows: Int) { sizeOfTerminal(descriptor: screen) ?? (80, 24) }
 }

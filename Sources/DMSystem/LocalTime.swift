@@ -8,12 +8,12 @@ package struct LocalTime {
   package var year: Int
   /// 1 to 12.
   package var month: Int
-  /// From 1; other values, such as 0, are days of the months before or after.
+  /// From 1; values outside the month, such as 0, mean days of the months before or after.
   package var day: Int
   package var hour: Int
   package var minute: Int
   package var second: Int
-  /// `Mon`, for a time that was converted.
+  /// Such as `Mon`; does not follow changes of the date.
   package private(set) var dayOfWeek = ""
 
   package init(_ time: Timestamp) {
@@ -25,7 +25,7 @@ package struct LocalTime {
     dayOfWeek = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"][Int(parts.tm_wday)]
   }
 
-  /// The time, with whether summer time applies as the time zone says.
+  /// The time; the time zone decides whether summer time applies.
   package var timestamp: Timestamp {
     var parts = tm()
     (parts.tm_year, parts.tm_mon, parts.tm_mday) = (Int32(year - 1900), Int32(month - 1), Int32(day))

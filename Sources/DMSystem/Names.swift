@@ -1,7 +1,7 @@
 package import DMModel
 internal import Glibc
 
-/// How the creation of a file or folder went.
+/// The result of creating a file or folder.
 package enum Creation {
   case made
   /// A file or folder of that name existed.
@@ -25,16 +25,16 @@ package func createFile(_ path: String) -> Creation {
   return .made
 }
 
-/// Gives a file another name, and replaces the file that has it: rename(2).
+/// Renames a file, and replaces a file that has the new name: rename(2).
 ///
 /// - Throws: `cannot_create`.
 package func moveFile(_ path: String, to target: String) throws(DMError) {
   guard rename(path, target) == 0 else { throw fileError(.cannotCreate, "create", target) }
 }
 
-/// Gives a folder another name, and replaces an empty folder that has it: rename(2).
+/// Renames a folder, and replaces an empty folder that has the new name: rename(2).
 ///
-/// - Returns: false if another file or folder has the name.
+/// - Returns: false if a file, or a folder that is not empty, has the new name.
 /// - Throws: `cannot_create`.
 package func moveFolder(_ path: String, to target: String) throws(DMError) -> Bool {
   if rename(path, target) == 0 { return true }

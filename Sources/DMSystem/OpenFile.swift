@@ -3,12 +3,12 @@ internal import Glibc
 
 /// A file that is open while this value exists.
 ///
-/// Never a database that this process has open: closing the descriptor would release SQLite's locks.
+/// Not for a database that this process has open: closing the descriptor would release SQLite's locks.
 package struct OpenFile: ~Copyable {
   package enum Purpose {
     /// Symbolic links are followed.
     case reading
-    /// A symbolic link is an error, as in the cases below.
+    /// A symbolic link is an error, as in all cases below but `readingAtOnce`.
     case readingItself
     /// Symbolic links are followed, and opening a FIFO does not wait for its writer.
     case readingAtOnce
@@ -36,7 +36,7 @@ package struct OpenFile: ~Copyable {
   /// Valid while the `OpenFile` exists.
   package let descriptor: Int32
 
-  /// - Parameter fault: makes an error of the reason why the file cannot be opened.
+  /// - Parameter fault: makes the error from the reason why the file cannot be opened.
   package init(
     _ path: String, for purpose: Purpose, or fault: (SystemFailure) -> DMError
   ) throws(DMError) {

@@ -80,7 +80,7 @@ package struct SHA256 {
         while offset < bytes.count {
           schedule(words, bytes, at: offset)
           var (a, b, c, d, e, f, g, h) = state
-          // Eight rounds at a time, so that the variables change their roles and need not be moved.
+          // Eight rounds at a time, so that the variables swap their roles, and no values are moved.
           for index in stride(from: 0, to: 64, by: 8) {
             round(a, b, c, &d, e, f, g, &h, constants[index] &+ words[index])
             round(h, a, b, &c, d, e, f, &g, constants[index &+ 1] &+ words[index &+ 1])
@@ -123,7 +123,7 @@ package let chunkBytes = 256 * 1024
 
 /// Reads a descriptor to its end, and calls `body` with each chunk; an empty input is one empty chunk.
 ///
-/// - Parameter onTick: called about five times a second while there is no input; an error that it throws ends that.
+/// - Parameter onTick: called about five times a second while there is no input; an error that it throws ends the read.
 package func chunks(
   _ descriptor: Int32, _ name: String, onTick: () throws -> Void = {}, _ body: (UnsafeRawBufferPointer) throws -> Void
 ) throws {

@@ -1,7 +1,7 @@
 internal import Glibc
 internal import Synchronization
 
-/// Stops a thread that waits for descriptors: a pipe whose writing end is closed.
+/// Stops a thread that waits for descriptors, by closing the writing end of a pipe.
 package final class StopSignal: Sendable {
   private let ends: (reading: Int32, writing: Int32)
   private let isGiven = Atomic<Bool>(false)

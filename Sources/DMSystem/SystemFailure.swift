@@ -1,12 +1,12 @@
 internal import Glibc
 
-/// The reason why a call of the system failed: errno(3) as a value.
+/// The reason why a system call failed: errno(3) as a value.
 package struct SystemFailure: Error, Equatable {
   package let number: Int32
 
   package init(number: Int32) { self.number = number }
 
-  /// The reason of the last call of this thread that failed.
+  /// The reason of this thread's last failed call.
   package static var current: SystemFailure { SystemFailure(number: errno) }
 
   /// The system's words for the reason (strerror(3)).
@@ -15,7 +15,7 @@ package struct SystemFailure: Error, Equatable {
   package static var notFound: SystemFailure { SystemFailure(number: ENOENT) }
   package static var exists: SystemFailure { SystemFailure(number: EEXIST) }
 
-  /// Whether no file has the path.
+  /// Whether there is no file at the path.
   package var isAbsence: Bool { number == ENOENT || number == ENOTDIR }
 
   /// Whether the file cannot be changed by this user, or by any user.

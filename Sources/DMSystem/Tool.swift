@@ -3,7 +3,7 @@ internal import Glibc
 
 /// An external program that works on a private copy of a file, in a process of its own with limits.
 ///
-/// The file may be an attack on the program: each of its failures is an `Outcome`, and it has no access to the
+/// The file may be an attack on the program: each failure of the program is an `Outcome`, and it has no access to the
 /// descriptors, locks or memory of this process.
 package struct Tool {
   package enum Outcome: Equatable {
@@ -11,7 +11,7 @@ package struct Tool {
     case ok([UInt8])
     /// The program is not on the search path.
     case missing
-    /// With a clause for the user: the last line of its standard error, or how it ended.
+    /// The program failed, with a reason for the user: the last line of its standard error, or how it ended.
     case failed(String)
     case tooLong
     case tooLarge
@@ -82,7 +82,7 @@ package struct Tool {
   ///
   /// - Parameter receive: gets the standard output in pieces, without a limit; if it is nil, the output is part of the
   ///   outcome.
-  /// - Throws: what `waiting` and `receive` throw.
+  /// - Throws: the errors of `onTick` and `receive`.
   package func run(_ arguments: [String], receive: ((UnsafeRawBufferPointer) throws -> Void)? = nil) throws -> Outcome {
     guard let program = find() else { return .missing }
     guard var output = Pipe(), var errors = Pipe() else { return failure("make a pipe") }
@@ -118,7 +118,7 @@ package struct Tool {
 
   /// Reads the output of a process until the process has ended.
   ///
-  /// The end of its streams does not count: it may close them and go on, or leave them to a child.
+  /// The end of its output is not its end: it may close the streams and continue, or leave them to a child.
   ///
   /// - Parameters:
   ///   - onOutput: gets standard output, and returns whether the process may go on.
@@ -147,10 +147,10 @@ package struct Tool {
         let bytes = UnsafeRawBufferPointer(rebasing: buffer.prefix(max(0, count)))
         if index == 2 { onErrors(bytes) } else if try !onOutput(bytes) { return .tooLarge }
       }
-      // The pipes still contain what it wrote before its end: at most their capacity, after the last writer has ended.
+      // After its end, the pipes may still contain output: at most their capacity, once no writer is left.
       if hasEnded, requests[1].revents == 0, requests[2].revents == 0 { return nil }
       if requests[0].revents != 0 { kill(-process, SIGKILL) }
-      // A process that has ended meanwhile was in time, however long this process was stopped.
+      // A process that has ended was in time, even if this process was suspended beyond the deadline.
       if requests[0].revents == 0, monotonicMicroseconds() >= deadline { return .tooLong }
       if pulse.fires() { try onTick() }
     }

@@ -28,7 +28,7 @@ package func messageOrTime(_ text: String) throws -> HistoryQuery.Bound {
         return .message(try MessageReference(text))
       }
     } catch {
-      // As in '25:00': the error about a time helps more.
+      // For a text such as '25:00', the error about a time helps more.
       guard error.code == .badReference else { throw error }
     }
     throw error
@@ -64,7 +64,7 @@ private func clock(_ text: String, _ now: Timestamp) -> Timestamp? {
 
 private func date(_ text: String, _ now: Timestamp) -> Timestamp? {
   let numbers = numbers(text, pattern: "9999-99-99") ?? numbers(text, pattern: "9999-99-99T99:99")
-  // RFC 3339 checks the day of the month and the clock.
+  // The parser of RFC 3339 checks the day of the month and the clock.
   let padded = text.count == 10 ? text + "T00:00:00Z" : text + ":00Z"
   guard let numbers, Timestamp(rfc3339: padded) != nil else { return nil }
   return local(now) {
@@ -74,7 +74,7 @@ private func date(_ text: String, _ now: Timestamp) -> Timestamp? {
   }
 }
 
-/// The numbers of a text that has digits where the pattern has nines, and elsewhere the same.
+/// The numbers of a text that matches a pattern, in which 9 stands for any digit; otherwise nil.
 private func numbers(_ text: String, pattern: String) -> [Int]? {
   guard text.utf8.count == pattern.utf8.count else { return nil }
   var result: [Int] = []
@@ -96,7 +96,7 @@ private func numbers(_ text: String, pattern: String) -> [Int]? {
   return result
 }
 
-/// A time whose local date and clock were changed.
+/// The time after `change` has changed its local date and clock.
 private func local(_ time: Timestamp, _ change: (inout LocalTime) -> Void) -> Timestamp {
   var local = LocalTime(time)
   change(&local)

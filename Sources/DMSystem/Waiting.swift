@@ -1,6 +1,6 @@
 internal import Glibc
 
-/// Whether a descriptor has input, or the end of it; waits for that for at most some milliseconds.
+/// Whether a descriptor has input or is at its end; waits at most this long for that.
 ///
 /// An error of poll(2) counts as input, because the read then reports the reason.
 package func waitUntilReadable(_ descriptor: Int32, milliseconds: Int32) -> Bool {
@@ -11,11 +11,11 @@ package func waitUntilReadable(_ descriptor: Int32, milliseconds: Int32) -> Bool
 /// Waits until a time of `monotonicMicroseconds`, or until a signal comes.
 package func rest(until deadline: Int64) { poll(nil, 0, milliseconds(until: deadline)) }
 
-/// A descriptor to wait for, and what the wait found.
+/// A descriptor to wait for, and the result of the wait.
 package struct Awaited {
   package enum Purpose {
     case reading, writing
-    /// Only the end: that the other end of a pipe is closed.
+    /// Ready only when the other end of a pipe is closed.
     case end
 
     fileprivate var events: Int32 {
@@ -34,7 +34,7 @@ package struct Awaited {
     request = pollfd(fd: descriptor ?? -1, events: Int16(purpose.events), revents: 0)
   }
 
-  /// Whether reading or writing does not wait, also because the other end is closed.
+  /// Whether reading or writing would not block, even if only because the other end is closed.
   package var isReady: Bool { request.revents != 0 }
 
   /// Whether the other end is closed.
@@ -44,7 +44,7 @@ package struct Awaited {
 /// Waits until one of the descriptors is ready: poll(2).
 ///
 /// - Parameter deadline: the end of the wait, as a time of `monotonicMicroseconds`; `.max` for none.
-/// - Returns: whether one is ready; false after the time or a signal.
+/// - Returns: whether one is ready; false after the deadline or a signal.
 package func waitForAny(of awaited: inout [Awaited], until deadline: Int64) -> Bool {
   var requests = awaited.map(\.request)
   let isReady = poll(&requests, nfds_t(requests.count), milliseconds(until: deadline)) > 0

@@ -2,8 +2,7 @@ internal import Glibc
 
 /// Reports that a file, or a file of a folder, was touched.
 ///
-/// The corresponding facility is inotify(7). A touch between two checks is never missed, but may be reported more than
-/// once.
+/// Uses inotify(7). A touch between two checks is never missed, but may be reported more than once.
 package final class Watch {
   /// Readable after a touch; nil if the file cannot be watched, so that the caller must check it regularly.
   package private(set) var descriptor: Int32?

@@ -23,7 +23,8 @@ package struct WorkFolder: ~Copyable {
 
   private static let tracePrefix = ".trace-"
 
-  /// - Parameter other: a folder that gets a link to it, so that a purge finds it; no link is made if it is read-only.
+  /// - Parameter other: a folder that gets a link to it, so that a purge finds it; no link is made in a read-only
+  ///   folder.
   package init(_ kind: Kind, in folder: String, tracedIn other: String? = nil) throws {
     while true {
       let path = try temporaryName(in: folder, kind.rawValue, isFolder: true)
@@ -70,7 +71,7 @@ package struct WorkFolder: ~Copyable {
     }
   }
 
-  /// Whether mkdtemp(3) may have made a name; the folder of a backup may contain any other files.
+  /// Whether mkdtemp(3) may have made a name: the folder of a backup may also contain other files.
   private static func isName(_ name: String, of kind: Kind) -> Bool {
     name.hasPrefix(kind.rawValue) && name.utf8.count == kind.rawValue.utf8.count + 6
   }
@@ -86,7 +87,7 @@ package struct WorkFolder: ~Copyable {
 
   private static func removeIfAbandoned(_ kind: Kind, _ path: String) {
     var status = stat()
-    // Outside of stores, other users may make folders too, and can exchange their contents.
+    // Outside of stores, other users may make such folders too, so only our own are removed.
     guard lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFDIR,
       kind == .attachment || status.st_uid == geteuid(), let lock = FileLock(ifFree: path)
     else { return }

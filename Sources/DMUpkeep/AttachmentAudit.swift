@@ -9,7 +9,7 @@ struct NamedContent {
 
 /// Checks the attachments of messages against the messages, and the content files against the rows that refer to them.
 enum AttachmentAudit {
-  /// Checks that only messages that can carry attachments do, and that their positions are 1, 2, 3 ….
+  /// Checks that tombstones and announcements have no attachments, and that positions are 1, 2, 3 ….
   static func checkPositions(_ store: Store, _ findings: Findings) throws {
     var rows = try store.connection.prepare(
       """

@@ -5,7 +5,7 @@ internal import DMStore
 // content follow each other.
 
 extension Connection {
-  /// Has no index, because it is read in the order in which it was written.
+  /// The table has no index, because it is read in the order in which it was written.
   private static let contentTable =
     "CREATE TABLE content (sha256 BLOB NOT NULL, number INTEGER NOT NULL, bytes BLOB NOT NULL) STRICT"
 

@@ -14,7 +14,7 @@ package struct Backup: Equatable, Sendable {
   package let messageCount: Int
   /// The time of the state that was copied.
   package let createdAt: Timestamp
-  /// The time when this was done before; nil if it never was.
+  /// The time of the previous backup; nil if there was none.
   package let lastUsedAt: Timestamp?
 }
 
@@ -24,7 +24,7 @@ extension Upkeep {
   /// The file gets its name after it is complete and synced.
   ///
   /// - Parameters:
-  ///   - replacesAny: whether an existing file is replaced although it is not a backup, or has more than the new one.
+  ///   - replacesAny: whether to replace an existing file even if it is not a backup, or has more messages or changes.
   ///   - takesDamaged: whether damaged messages are copied, and damaged contents left out, instead of an error.
   /// - Throws: `cannot_create`; `store_damaged` if the copy is damaged. No file is left then.
   package func backUp(to path: String, replacesAny: Bool = false, takesDamaged: Bool = false) throws -> Backup {
@@ -40,7 +40,7 @@ extension Upkeep {
     let work = try WorkFolder(.backup, in: folder(of: path), tracedIn: location.directory)
     let temporary = try temporaryName(in: work.path, "copy-")
     let at = Timestamp.now
-    // Taken before the copy, because the rows of the copy say which contents belong to it.
+    // Taken before the copy, so that no purge removes contents to which the copied rows refer.
     let share = try location.contents.share()
     let full = store.location.databaseBytes
     try store.connection.watched(by: { [progress] in
@@ -99,7 +99,7 @@ extension Upkeep {
       throw DMError(.cannotCreate, "'\(path)' is not a regular file; name another", subject: path)
     }
     if replacesAny { return }
-    // Closing a second connection to the store's own database would drop this process's locks
+    // The store's own database is not opened here: closing it would drop this process's locks
     // (sqlite.org/howtocorrupt.html, section 2.2).
     guard status.identity != location.file(), try header(of: path).isBackup else {
       throw DMError(
@@ -109,7 +109,7 @@ extension Upkeep {
   }
 }
 
-/// What the first bytes of a file say about it.
+/// The kind of a file, as its first bytes show it.
 struct FileHeader {
   let isDatabase: Bool
   /// Whether the file has the application id of a store (sqlite.org/fileformat2.html, section 1.3).
@@ -168,7 +168,7 @@ extension Connection {
 /// The size of a store or a backup; neither number ever decreases.
 struct Extent: Equatable {
   let messages: Int
-  /// The number of the last change, whether the change log still has that change or not.
+  /// The number of the last change, even if the change log no longer has it.
   let rev: Int
 }
 

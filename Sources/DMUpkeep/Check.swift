@@ -7,13 +7,13 @@ extension Upkeep {
   package struct CheckResult: Equatable, Sendable {
     /// The faults; empty if there are none.
     package let findings: [Finding]
-    /// The time when this was done before; nil if it never was.
+    /// The time of the previous check of this kind; nil if there was none.
     package let lastUsedAt: Timestamp?
   }
 
   /// Checks one snapshot of the store, while other processes write.
   ///
-  /// - Parameter deep: whether all computed values are computed again; otherwise SQLite's quick check is run.
+  /// - Parameter deep: whether to compute all stored values again and read all contents; otherwise, a quick check.
   /// - Throws: `no_store`, `store_foreign`, `store_too_new`, or an error that ends the check; damage is a finding.
   package func check(deep: Bool) throws -> CheckResult {
     let findings = Findings()
@@ -39,7 +39,7 @@ extension Upkeep {
     return CheckResult(findings: findings.list, lastUsedAt: lastUsedAt)
   }
 
-  /// - Returns: the contents that must be read.
+  /// - Returns: the contents whose files must still be checked.
   private func check(_ store: Store, deep: Bool, _ findings: Findings) throws -> [NamedContent] {
     var contents: [NamedContent] = []
     try store.connection.execute("PRAGMA temp_store = MEMORY; PRAGMA cell_size_check = ON")
@@ -61,7 +61,7 @@ extension Upkeep {
     return contents
   }
 
-  /// Compares the rows of related tables.
+  /// Checks the references, values, stored counts and digests.
   func compute(_ store: Store, _ findings: Findings) throws {
     try findings.attempt(.foreignKeys) { try checkReferences(store, findings) }
     try findings.attempt(.values) { try ValueAudit.run(store, findings) }
@@ -75,8 +75,7 @@ extension Upkeep {
     }
   }
 
-  /// Checks that only their owner may use the files; by name, because opening and closing them would drop SQLite's
-  /// locks.
+  /// Checks that only the owner may use the files, without opening them: closing them would drop SQLite's locks.
   private func checkModes(deep: Bool, _ findings: Findings) throws {
     let names = ["", "/dm.sqlite", "/dm.sqlite-wal", "/dm.sqlite-shm", "/store.lock", "/bell", "/attachments"]
     let contents = location.contents
@@ -130,7 +129,7 @@ extension Upkeep {
     }
   }
 
-  /// The tables whose rows each message counts.
+  /// The tables whose rows are counted in a column of `message`.
   static let countedRows = ["reaction", "attachment"]
 
   private func checkCounts(of rows: String, _ store: Store, _ findings: Findings) throws {
@@ -146,8 +145,8 @@ extension Upkeep {
     }
   }
 
-  /// Checks the columns that are stored for `dm-list`, and that groups have an owner and direct conversations two
-  /// users.
+  /// Checks the block flags, the records of former members, and that groups have an owner and direct conversations
+  /// their users.
   private func checkFlags(_ store: Store, _ findings: Findings) throws {
     var flags = try store.connection.prepare(
       as: "flags", "SELECT c.uuid, u.handle \(Self.wrongFlags)")
@@ -185,7 +184,7 @@ extension Upkeep {
 
   static func counted(_ rows: String) -> String { "(SELECT count(*) FROM \(rows) r WHERE r.message = m.id)" }
 
-  /// A condition on `message m`: it has such rows, or counts some, and the count is wrong.
+  /// A condition on `message m`: its count of such rows is wrong.
   static func isMiscounted(_ rows: String) -> String {
     """
     (m.\(rows)_count <> 0 OR m.id IN (SELECT message FROM \(rows) WHERE message IS NOT NULL))

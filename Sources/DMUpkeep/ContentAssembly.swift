@@ -27,9 +27,9 @@ final class ContentAssembly {
   private var path: String { folder.path + "/content" }
 
   /// - Parameter number: the chunk's number within its content, from 0.
-  /// - Throws: `store_damaged` if the content before does not have its hash.
+  /// - Throws: `store_damaged` if the previous content does not match its hash.
   func add(_ hash: ContentHash, _ number: Int, _ bytes: UnsafeRawBufferPointer) throws {
-    // A missing chunk changes the hash.
+    // Chunk numbers are not checked, because a missing chunk changes the hash.
     if part?.hash != hash || number == 0 { try begin(hash) }
     part?.sum.update(bytes)
     try part?.file.write(bytes)

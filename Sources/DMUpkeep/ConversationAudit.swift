@@ -11,18 +11,18 @@ final class ConversationAudit {
   let createdAt: Timestamp
   let stored: End
 
-  /// The columns of a conversation that describe its end.
+  /// The columns of a conversation that describe its last message.
   struct End: Equatable {
     var lastSeq = 0
-    /// The newest row that is not a tombstone.
+    /// The newest message that is not a tombstone.
     var lastMessage: MessageKey?
     var lastActivity: Timestamp
   }
 
   private(set) var end: End
-  /// Who has said what; ascending.
+  /// The numbers of each sender's messages; ascending.
   private(set) var said: [UserKey: [SeqRange]] = [:]
-  /// Announcements and tombstones, which are not unread for anybody.
+  /// The numbers of announcements and tombstones, which are unread for no user.
   private(set) var quiet: [SeqRange] = []
   private var mentions: Set<Mention> = []
 
@@ -77,7 +77,7 @@ final class ConversationAudit {
     case key, seq, sender, createdAt, systemKind, deletedAt, mentions, hasText, reactionCount
   }
 
-  /// Whether the messages between two numbers are absent because the person of a linked store never sees them.
+  /// Whether messages between two numbers are missing because the user of a linked store may not see them.
   private func isHidden(after last: Int, before seq: Int) throws -> Bool {
     guard seq > last + 1, let hub = try store.hub.row() else { return false }
     let gap = (last + 1)...(seq - 1)
@@ -101,10 +101,10 @@ final class ConversationAudit {
       if try seq != end.lastSeq + 1 && !isHidden(after: end.lastSeq, before: seq) {
         findings?.add(.counts, subject, "it follows the number \(end.lastSeq): there is a hole, or a number twice")
       }
-      // A number that is far out of bounds cannot be computed with.
+      // Sums with a number that is far out of bounds could overflow.
       guard seq > end.lastSeq, seq < 1 << 40 else { continue }
       let time = messages.timestamp(MessageColumn.createdAt)
-      // After the clock of a sender was corrected, times may go back by more than the tolerance.
+      // A larger step back is not a fault: the clock of a sender may have been corrected.
       if let before, time <= before, before.microseconds - time.microseconds <= Messages.tolerance {
         findings?.add(.counts, subject, "it is not later than the message before it")
       }
@@ -115,7 +115,7 @@ final class ConversationAudit {
     }
   }
 
-  /// Notes what a message counts for.
+  /// Adds a message to the computed values.
   private func count(_ row: borrowing Statement, _ seq: Int, _ subject: String, _ findings: Findings?) {
     let isTombstone = !row.isNull(MessageColumn.deletedAt)
     if !isTombstone { end.lastMessage = row.messageKey(MessageColumn.key) }

@@ -3,14 +3,14 @@ package import DMModel
 internal import DMStore
 internal import DMSystem
 
-/// A copy of a conversation from before the hub was set back.
+/// A copy of a conversation from before the hub was set back: restored from an older backup.
 package struct Copy: Equatable, Sendable {
   package let path: String
   package let createdAt: Timestamp
   package let sizeBytes: Int
-  /// The number of messages with a text that the store does not have.
+  /// The number of its messages with a text that are not in the store.
   package let missingCount: Int
-  /// Who sent these, in the order of their handles: they may have left the hub, or have not connected since.
+  /// The senders of these messages, by handle; they may have left the hub, or not connected since.
   package let senders: [String]
 }
 

@@ -23,7 +23,7 @@ final class DigestAudit {
       } catch let error as DMError {
         // A page of the table is damaged: the rows before it were read, and those after it may be readable.
         guard error.isDamage else { throw error }
-        // Where the keys of a damaged page lead back, nothing after it can be read in order.
+        // If a damaged page leads back to smaller keys, the rows after it cannot be read in order.
         guard let readable = try firstReadable(after: next), readable.number > next.number else {
           return findings.add(.digests, table.name, "the rows from \(next) on cannot be read; restore a backup")
         }
@@ -38,7 +38,7 @@ final class DigestAudit {
     var rows = try table.rows(next...RowNumber(number: .max), of: store.connection)
     while try rows.step() {
       let key = RowNumber(number: rows.int64(0))
-      // A damaged page may have any keys; those that were passed are not read again.
+      // A damaged page may have any keys; `next` never goes back to smaller ones.
       next = RowNumber(number: max(next.number, key.number == .max ? .max : key.number + 1))
       count += 1
       if count % 1000 == 0 { try progress("\(count) \(table.name)s held against their digests") }
@@ -58,7 +58,7 @@ final class DigestAudit {
     }
   }
 
-  /// The first row after a damaged page that can be read, found by bisection, because unreadable rows lie together.
+  /// The first readable row after a damaged page, found by bisection, because unreadable rows lie together.
   private func firstReadable(after unread: RowNumber) throws -> RowNumber? {
     var (below, width) = (unread.number, Int64(1))
     var found: RowNumber?

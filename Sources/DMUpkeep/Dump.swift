@@ -7,15 +7,15 @@ internal import DMSystem
 /// A store as lines: a header, one line for each row, the chunks of attachments, and a last line with the counts of
 /// both.
 ///
-/// Not dumped are the store's id, the search index, which is made of the texts, and when tools were used.
+/// Leaves out the row of the store's id, the search index, which is made from the texts, and the times of tool uses.
 package final class Dump {
   package let rowCount: Int
-  /// The folder in which the lines wait, when that of the store cannot be written to.
+  /// The folder of the temporary file, if the store's folder cannot be written to.
   package var spareFolder: String? { spool.spareFolder }
   private let spool: Spool
   private let folder: ContentFolder
   private let contents: [NamedContent]
-  /// Held while the lines are printed.
+  /// A shared lock on the contents, held while the lines are printed.
   ///
   /// A slow reader of the lines therefore only delays the removal of contents by a
   /// purge; copying all contents to the temporary file instead might fill the disk.
@@ -33,7 +33,7 @@ package final class Dump {
 
   /// Calls `body` with whole lines, in order.
   ///
-  /// - Throws: `store_damaged` after the last line, when a content was not what it was or not there.
+  /// - Throws: `store_damaged` after the last line, if a content was damaged or missing.
   package func forEach(_ body: ([UInt8]) throws -> Void) throws {
     while let lines = try spool.next() { try body(lines) }
     var json = JSONWriter()
@@ -106,7 +106,7 @@ extension Upkeep {
 extension Store {
   static let undumped: Set<String> = ["store", "table_digest", "upkeep"]
 
-  /// The tables of the database, ordered by name, so that tables of later schemas are dumped too.
+  /// The tables to dump, ordered by name; listed by the database, so that tables of later schemas are dumped too.
   func dumpedTables() throws -> [DumpedTable] {
     var names: [String] = []
     do {
@@ -151,8 +151,8 @@ extension Store {
 extension JSONWriter {
   /// Writes a value so that `SQLiteValue.init(dumped:)` reads the same value back; NULL is an absent member.
   ///
-  /// Integers of 2^53 and more, which many JSON readers round, blobs, and texts that a JSON string cannot hold are
-  /// written as an object whose only member is named after the type.
+  /// Blobs, texts that a JSON string cannot hold, and integers of 2^53 and more, which many JSON readers round, become
+  /// an object whose only member is named after the type.
   mutating func member(_ column: String, _ value: SQLiteValue) {
     func object(_ json: inout JSONWriter, _ kind: StaticString, _ text: String) {
       json.key(name: column)

@@ -92,7 +92,7 @@ extension Store {
       "the dump ends after line \(lines.number) without its last line, so more is missing; make it anew")
   }
 
-  /// - Throws: `bad_field` if the last line of a dump does not count the lines before it.
+  /// - Throws: `bad_field` if the counts in the last line are not those of the lines before it.
   private func checkCounts(_ line: JSONObject, _ lines: borrowing DumpLines, rows: Int, contents: Int) throws {
     // Dumps made before attachments existed have no such count.
     guard line["rows"] == .integer(rows), line["contents"] ?? .integer(0) == .integer(contents) else {

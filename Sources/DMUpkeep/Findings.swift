@@ -20,7 +20,7 @@ final class Findings {
     if count <= Self.limit { list.append(Finding(check: check, subject: subject, message: message, remedy: remedy)) }
   }
 
-  /// Adds how many findings were left out.
+  /// Adds the numbers of findings that were left out.
   func close() {
     for check in Finding.Check.allCases {
       guard let count = counts[check], count > Self.limit else { continue }

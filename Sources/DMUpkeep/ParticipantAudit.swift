@@ -72,7 +72,7 @@ extension ConversationAudit {
   }
 
   private func lastActivity(of user: UserKey, upTo seq: Int) throws -> Timestamp {
-    // One that was imported may have had an activity before its first message.
+    // An imported conversation may have a last activity before it has a message.
     if end.lastSeq == 0 { return end.lastActivity }
     var newest = try store.connection.prepare(
       """
@@ -102,7 +102,7 @@ extension ConversationAudit {
 
   /// The ranges that a table has for each user, without those that are out of bounds or overlap.
   ///
-  /// - Parameter findings: gets a finding for that; nil to ignore it.
+  /// - Parameter findings: gets a finding for each of those; nil to ignore them.
   func ranges(in table: String, _ findings: Findings?, touching: Bool) throws -> [UserKey: [SeqRange]] {
     var rows = try store.connection.prepare(
       text: "SELECT user, from_seq, to_seq FROM \(table) WHERE conversation = ? ORDER BY user, from_seq")

@@ -8,19 +8,19 @@ package struct Purged: Equatable, Sendable {
   package let expiredCount: Int
   /// The number of changes removed from the change log because of their age.
   package let changesCount: Int
-  /// The number of attachments removed that were prepared more than a day ago and never sent.
+  /// The number of removed attachments, which were prepared more than a day ago and never sent.
   package let attachmentsCount: Int
-  /// The number of content files removed because no row refers to them.
+  /// The number of removed content files, to which no row refers.
   package let contentsCount: Int
-  /// The number of copies removed that were made more than 30 days ago, when the hub was set back.
+  /// The number of removed `Copy` files, which were more than 30 days old.
   package let copiesCount: Int
   /// By how many bytes the store became smaller.
   package let freedBytes: Int
-  /// Why something was left, and what to do; nil if nothing was left.
+  /// Why something could not be removed, and what to do; nil if all was removed.
   package let obstacle: String?
   /// Whether everything was done.
   package var isComplete: Bool { obstacle == nil }
-  /// The time when this was done before; nil if it never was.
+  /// The time of the previous purge; nil if there was none.
   package let lastUsedAt: Timestamp?
 }
 
@@ -29,8 +29,8 @@ extension Upkeep {
   ///
   /// Other processes cannot write meanwhile. Reports keep their copies of the text.
   ///
-  /// At its end the store is rewritten, which needs as much free space as the store
-  /// itself has; if there is less, all other steps are done before that one fails.
+  /// The last step rewrites the store, and needs as much free space as the store takes; with less, only that step
+  /// fails.
   ///
   /// - Parameter timeout: the time to wait for processes that read from the log.
   /// - Throws: `no_store`, `busy`, `io_error` with the space that is needed, or an error of the store.
@@ -74,7 +74,7 @@ extension Upkeep {
   /// Microseconds after which an unsent attachment, or a content without a row, is removed.
   private static let minimumContentAge: Int64 = 86_400_000_000
 
-  /// The free bytes without which nothing can be written.
+  /// With fewer free bytes, a purge does not start.
   private static let leastRoom = 256 * 1024
 
   private func hasRoom(for count: Int) -> Bool { freeBytes(location.directory).map { $0 >= count } ?? true }
@@ -108,9 +108,8 @@ extension Upkeep {
 
   /// Removes contents that no row refers to.
   ///
-  /// Each turn takes the write lock, because a row is only written under it, when its content is in place. Each turn
-  /// also needs the folder's lock alone, because dumps and backups read contents of an earlier snapshot under a shared
-  /// lock.
+  /// Each turn takes the write lock, so that no process adds a row for a content that the turn removes. It also takes
+  /// the folder's lock exclusively, because dumps and backups share it while they read contents of an earlier snapshot.
   private func removeContents(of store: Store, before time: Timestamp) throws -> (
     count: Int, bytes: Int, isComplete: Bool
   ) {
@@ -140,7 +139,7 @@ extension Upkeep {
     return (count, bytes, true)
   }
 
-  /// Makes tombstones of all expired messages: each write first does so for a limited number of them.
+  /// Makes tombstones of all expired messages with empty writes: each write first does so for a limited number.
   private func deleteExpired(in store: Store) throws {
     var left = Int64.max
     while case let due = try store.dueMessages(), due > 0, due < left {
@@ -150,8 +149,8 @@ extension Upkeep {
     }
   }
 
-  /// Writes the index, the pages and the log anew, all under one lock: between them a writer would bring old pages
-  /// into the log again.
+  /// Optimizes the search index, rewrites the database and empties the WAL under one lock: a writer in between would
+  /// put old pages into the WAL again.
   private func clear(_ store: Store, _ timeout: Duration) throws -> Bool {
     let needed = try neededBytes(store)
     if !hasRoom(for: needed) { throw lackOfRoom(needed) }

@@ -2,7 +2,7 @@ internal import DMModel
 internal import DMStore
 
 extension ConversationAudit {
-  /// Holds the marks against the receipts of all users laid over each other.
+  /// Compares the read marks with those that the receipts of all users result in.
   func checkMarks(_ receipts: [UserKey: [SeqRange]], _ findings: Findings) throws {
     let expected = Self.overlaid(receipts)
     let stored = try marks(findings)
@@ -39,7 +39,7 @@ extension ConversationAudit {
     }
   }
 
-  /// In one pass over the ends of all ranges.
+  /// The read marks that receipts result in.
   static func overlaid(_ receipts: [UserKey: [SeqRange]]) -> [ReadMark] {
     var ends: [(seq: Int, user: UserKey, isBegin: Bool)] = []
     for (user, ranges) in receipts {

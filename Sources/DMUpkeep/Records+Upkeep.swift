@@ -8,7 +8,7 @@ package struct FindingRecord: Record, Sendable {
   package let finding: Finding
   package let message: String
 
-  /// - Parameter message: the finding's, with the words of its remedy.
+  /// - Parameter message: the message of the finding and the text of its remedy.
   package init(_ finding: Finding, message: String) {
     self.finding = finding
     self.message = message

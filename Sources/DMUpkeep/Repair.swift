@@ -5,7 +5,7 @@ internal import DMStore
 package struct Repaired: Equatable, Sendable {
   /// The number of messages indexed again.
   package let indexedCount: Int
-  /// The numbers of conversations, participants and messages whose counts were wrong.
+  /// The number of conversations with wrong counts.
   package let conversationsCount: Int
   /// The number of participants with wrong counts.
   package let participantsCount: Int
@@ -13,7 +13,7 @@ package struct Repaired: Equatable, Sendable {
   package let messagesCount: Int
   /// The number of changes that were committed and are missing from the change log.
   package let lostChangesCount: Int
-  /// The time when this was done before; nil if it never was.
+  /// The time of the previous repair; nil if there was none.
   package let lastUsedAt: Timestamp?
 }
 
@@ -83,7 +83,7 @@ extension Upkeep {
     return wrong.count
   }
 
-  /// Corrects the read ranges and counts of participants; needs correct ends of their conversations.
+  /// Corrects the read ranges and counts of participants; the rows of the conversations must be correct already.
   private func participants(in store: Store) throws -> Int {
     var wrong: [(conversation: ConversationKey, user: UserKey, counts: ParticipantCounts)] = []
     try ConversationAudit.forEach(in: store) { audit in

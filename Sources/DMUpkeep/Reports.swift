@@ -27,7 +27,7 @@ extension Upkeep {
       assert(rows.has(ReportColumn.self))
       var page: [Report] = []
       while try rows.step() {
-        // A damaged page may have any keys.
+        // On a damaged page, keys may be in any order.
         guard rows.int64(ReportColumn.key) > last.number else {
           throw DMError(
             .storeDamaged, "the reports of the store are not in the order of their keys", remedy: .checkDeeply)

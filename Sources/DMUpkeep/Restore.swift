@@ -17,8 +17,8 @@ package struct Restored: Equatable, Sendable {
 extension Upkeep {
   /// Restores a store from the lines of a dump; the store must be absent or empty.
   ///
-  /// - Throws: `cannot_create` when it is neither, `malformed_line` and the like, which name the line, and
-  ///   `store_damaged`; then nothing is left behind.
+  /// - Throws: `cannot_create` if it is neither, `malformed_line` or another error that names a line, and
+  ///   `store_damaged`; nothing is left then.
   package func restore(lines descriptor: Int32, takesDamaged: Bool = false) throws -> Restored {
     try restore(takesDamaged) { building in
       let store = try Store.create(building)
@@ -65,7 +65,7 @@ extension Upkeep {
   private func restore(_ takesDamaged: Bool, _ build: (StoreLocation) throws -> Store) throws -> Restored {
     let findings = Findings()
     try refuseFull()
-    // A folder that is made there is on the same file system as the store.
+    // The work folder is made here, to be on the same file system as the store.
     let around = nearestExisting(folder(of: location.directory))
     // If a folder cannot be listed, files left by killed processes stay in it.
     _ = try attempt { try WorkFolder.removeAbandoned(.restore, in: around) }
@@ -92,7 +92,8 @@ extension Upkeep {
 
   /// Checks a store that was built, and corrects what a program can correct.
   ///
-  /// - Throws: `store_damaged` for faults with which programs fail, and for all faults that are not taken.
+  /// - Throws: `store_damaged` for all faults but wrong counts and ranges and, with `takesDamaged`, damaged rows and
+  ///   contents.
   private func verify(_ store: Store, _ building: StoreLocation, _ takesDamaged: Bool, _ findings: Findings) throws {
     try store.connection.verify(takesDamaged: takesDamaged, progress)
     try SchemaAudit.run(store, findings)
@@ -101,14 +102,14 @@ extension Upkeep {
     try refuse(findings, but: [])
     try store.write(isBulk: true) {
       _ = try correctCounts(in: store)
-      // What was queued then may have been sent or given up since.
+      // Operations that were queued in the backup may have been sent or given up since.
       if store.isLinked { try store.outbox.refuseQueued("restored") }
     }
     try compute(store, findings)
     // The contents were compared with their hashes when they were written.
     try AttachmentAudit.check(
       store.connection.namedContents(), in: building.contents, readsAll: false, progress, findings)
-    // A wrong count stops no program, and the backup may be the only one that is left.
+    // Wrong counts are taken: they stop no program, and there may be no other backup.
     try refuse(findings, but: takesDamaged ? [.counts, .ranges, .digests, .attachments] : [.counts, .ranges])
   }
 
@@ -129,7 +130,7 @@ extension Upkeep {
   private func install(_ building: StoreLocation) throws {
     if try location.state() == .present { return try installContents(of: building) { try copy(from: building) } }
     try location.createFolders()
-    // No process sees a partial store.
+    // Moved as a whole, so that no process sees a partial store.
     if try !moveFolder(building.directory, to: location.directory) {
       try installContents(of: building) {
         // The WAL is empty, so the database file is complete.

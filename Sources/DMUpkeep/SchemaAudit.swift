@@ -11,7 +11,7 @@ enum SchemaAudit {
     }
   }
 
-  /// The parts that differ, each with what is wrong.
+  /// The parts that differ, each with its fault.
   static func faults(
     in connection: borrowing Connection, isLinked: Bool
   ) throws -> [(name: String, fault: String)] {
@@ -34,7 +34,7 @@ enum SchemaAudit {
 
   /// The SQL of each part, by its type and name.
   private static func parts(of connection: borrowing Connection) throws -> [String: String] {
-    // ANALYZE creates these tables.
+    // Leaves out the tables that ANALYZE creates.
     var rows = try connection.prepare(
       "SELECT type || ' ' || name, coalesce(sql, '') FROM sqlite_schema WHERE name NOT LIKE 'sqlite_stat%'")
     var parts: [String: String] = [:]

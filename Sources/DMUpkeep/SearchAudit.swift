@@ -6,7 +6,7 @@ internal import DMStore
 final class SearchAudit {
   private let store: Store
   private let progress: (String) throws -> Void
-  /// Of each message that is indexed, the sum of its words' digests, which no order changes.
+  /// The sum of the digests of each indexed message's words, which may be added in any order.
   private var sums: [MessageKey: UInt64] = [:]
 
   private static let batchSize = 1000
@@ -38,7 +38,7 @@ final class SearchAudit {
     try lookUpWords(findings)
   }
 
-  /// Looks up each word: a search begins at a page that another table of the index names, which reading the whole index
+  /// Looks up each word, because a search finds its first page in a table of the index that reading the whole index
   /// does not use.
   private func lookUpWords(_ findings: Findings) throws {
     try store.connection.execute("CREATE VIRTUAL TABLE temp.stored_terms USING fts5vocab('main', 'search', 'row')")
@@ -78,7 +78,7 @@ final class SearchAudit {
     texts.bind(Self.batchSize)
     var last: MessageKey?
     while try texts.step() {
-      // A damaged page may have any keys.
+      // On a damaged page, keys may be in any order.
       guard texts.messageKey(0) > last ?? key else {
         throw DMError(.storeDamaged, "the messages of the store are not in the order of their keys; restore a backup")
       }

@@ -10,11 +10,11 @@ final class Spool {
 
   private static let capacity = 64 * 1024
 
-  /// The folder of the file, if it is not the first choice.
+  /// The folder of the file if it is `spare`; otherwise nil.
   let spareFolder: String?
 
   /// - Parameters:
-  ///   - folder: a folder that is as private as the lines.
+  ///   - folder: the folder of the file, which must be as private as the lines.
   ///   - spare: the folder to use if that one cannot be written to; nil for none.
   /// - Throws: `cannot_create`.
   init(in folder: String, orElse spare: String?) throws(DMError) {

@@ -2,33 +2,33 @@ package import DMModel
 internal import DMStore
 internal import DMSystem
 
-/// How large a store is, what it holds, and who lags behind.
+/// The size of a store, its numbers of rows, and its consumers.
 package struct Statistics: Sendable {
-  /// A consumer and how many messages of others it has before it.
+  /// A consumer, and the number of messages of others that it has not received.
   package struct Consumer: Sendable {
     package let user: Handle
     package let name: String
     package let behindCount: Int
     package let usedAt: Timestamp
-    /// What is wrong with where it stands; nil when nothing is.
+    /// A warning about its position; nil if there is none.
     package let warning: DMModel.Consumer.Warning?
   }
 
   package let storeID: Identifier
   package let schema: Int
   package let sqliteVersion: String
-  /// Whether that version can lose what was committed when programs that do not know the write lock write too.
+  /// Whether that version of SQLite can lose commits if programs that ignore the write lock write too.
   package let hasLogResetFault: Bool
   package let databaseBytes: Int
   package let logBytes: Int
-  /// Of the database's: what holds nothing, and a purge gives back.
+  /// The unused bytes of the database file, which a purge frees.
   package let freeBytes: Int
-  /// Files of attachments, sent or not.
+  /// The number of content files of attachments, sent or not.
   package let contentsCount: Int
   package let contentsBytes: Int
-  /// Conversations as they were before the hub was set back.
+  /// Copies of conversations from before the hub was set back.
   package let copies: [Copy]
-  /// Rows by table.
+  /// The number of rows of each table.
   package let rows: [(table: String, count: Int)]
   package let oldestChangeAt: Timestamp?
   package let consumers: [Consumer]

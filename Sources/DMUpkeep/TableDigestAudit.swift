@@ -30,7 +30,8 @@ enum TableDigestAudit {
       ? nil : "a row was changed, added or removed, and by no program of dm"
   }
 
-  /// Pruning removes the oldest changes, and numbers are not reused: a gap is a missing change that followers wait for.
+  /// Pruning removes the oldest changes, and numbers are not reused, so a gap is a missing change, which followers do
+  /// not get.
   private static func faultOfChanges(in connection: borrowing Connection) throws -> String? {
     var rows = try connection.prepare(
       """

@@ -4,10 +4,10 @@ internal import DMSystem
 
 /// Maintenance of a store: check, back up, dump, restore, purge, repair, statistics.
 ///
-/// It works on the files and not for a user: every process that can open them may do all of it.
-/// Not Sendable, because its connection stays on one thread.
+/// It does not act for a user: every process that can open the files may do all of it. Not Sendable, because its
+/// connection stays on one thread.
 package final class Upkeep {
-  /// What can be done; the names stand in stores.
+  /// The tools; stores contain their raw values.
   package enum Tool: String, CaseIterable, Sendable {
     case check
     case deepCheck = "check --deep"
@@ -33,7 +33,7 @@ package final class Upkeep {
   let progress: (String) throws -> Void
   private var opened: Store?
 
-  /// Makes it for a store, which its first function opens.
+  /// Does not open the store; the first call of a function does.
   ///
   /// - Parameters:
   ///   - location: the location of the store.
@@ -43,7 +43,7 @@ package final class Upkeep {
     self.progress = progress
   }
 
-  /// - Parameter refusesForeignParts: whether a store with triggers or views of others is refused.
+  /// - Parameter refusesForeignParts: whether to refuse a store with triggers or views that are not ours.
   /// - Throws: `no_store` if there is none.
   func store(refusesForeignParts: Bool = true) throws -> Store {
     if let opened { return opened }

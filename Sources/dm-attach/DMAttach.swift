@@ -86,7 +86,7 @@ extension DMAttach {
     var number = 0
     try preparation.prepareAll(files, name: arguments[name], call.messenger()) { result in
       number += 1
-      // A message carries all files or is not sent; a single file fails like any other call.
+      // With --to, the message needs all files; a single file fails like any other call.
       if case .failure(let error) = result, conversation == nil, files.count > 1, !error.code.isFatal {
         return try call.fail(line: number, error)
       }

@@ -50,7 +50,7 @@ final class Chat {
 
   /// Shows the conversation until the user leaves it, and saves the unsent text as the draft.
   ///
-  /// If that fails, prints the text.
+  /// After an error, prints that text.
   func run() throws -> ChatModel.End {
     do {
       try converse()
@@ -118,13 +118,13 @@ final class Chat {
       case .resized: model.resize(try Self.layout(call, messenger))
       case .ended: model.leave(.quit)
       }
-      // The next key goes on from what the window shows then; but a letter changes nothing that would be read.
+      // The next key acts on the messages that are shown; letters make nothing stale.
       if model.isStale { try load() }
     }
     window.putBack(events)
   }
 
-  /// - Returns: false if what the key asks for has failed.
+  /// - Returns: false if the action of the key has failed.
   private func take(_ key: Key) throws -> Bool {
     let before = model.composition.line.text
     defer { model.composition.strike(after: before, at: monotonicMicroseconds()) }
@@ -138,9 +138,9 @@ final class Chat {
     }
   }
 
-  /// Adds keys that were typed before their user could see that the line was not sent.
+  /// Adds to the line the keys that were typed before the user could see that it was not sent.
   ///
-  /// - Returns: the events that are no keys.
+  /// - Returns: the other events.
   private func keepKeys(in events: ArraySlice<Window.Event>) -> ArraySlice<Window.Event> {
     let keys = events.compactMap { if case .key(let key) = $0 { key } else { nil } }
     if !keys.isEmpty { model.composition.add(ahead: keys) }
@@ -174,7 +174,7 @@ final class Chat {
 
   // MARK: What the user has begun to write
 
-  /// Saves the draft, unless the user has not changed it: another window may have.
+  /// Saves the draft if this window changed it; otherwise another window may have saved a newer one.
   private func keepDraft() throws {
     if model.composition.draft == model.composition.loadedDraft { return }
     guard let draft = model.composition.draft else { return try removeDraft() }

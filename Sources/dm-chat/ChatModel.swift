@@ -1,13 +1,14 @@
 internal import DMCLI
 internal import DMKit
 
-/// What the window shows of a conversation, and what the user writes: a value that events, keys and commands change.
+/// The state of the window, including the line that the user writes: a value that events, keys and commands change.
 ///
-/// It reads and writes nothing. `Loader` fetches what it lacks, `render` makes its rows, and `Chat` does what it asks for.
+/// It does no I/O. `Loader` reads the messages that it lacks, `render` makes its rows, and `Chat` carries out its
+/// requests.
 struct ChatModel {
   enum End { case quit, list }
 
-  /// A request of a key that the model cannot fulfil by itself.
+  /// An action of a key that `Chat` must carry out.
   enum Request { case enter, complete, redraw }
 
   /// The result of a command.
@@ -36,7 +37,7 @@ struct ChatModel {
 
   let reference: ConversationReference
   var layout: Layout
-  /// Nil for a direct conversation in which nothing was said yet.
+  /// Nil for a direct conversation that has no messages yet.
   var conversation: Conversation?
   var loaded = LoadedMessages()
   var composition: Composition
@@ -48,7 +49,7 @@ struct ChatModel {
   var isOnline: Bool?
   /// The users that the user blocks.
   var blocked: Set<Handle> = []
-  /// Whether what is on the screen cannot be marked as read.
+  /// Whether the messages on the screen cannot be marked as read.
   var cannotMark = false
   var lack = Lack()
   /// Whether something must be read before the window can be drawn.
@@ -59,7 +60,7 @@ struct ChatModel {
   var isBlocked: Bool { other.map(blocked.contains) ?? false }
   var other: Handle? { conversation?.isGroup == false ? conversation?.participants.first { $0 != me } : nil }
 
-  /// - Parameter conversation: nil if nothing was said in it yet.
+  /// - Parameter conversation: nil if it has no messages yet.
   init(_ reference: ConversationReference, _ conversation: Conversation?, _ layout: Layout) {
     (self.reference, self.conversation, self.layout) = (reference, conversation, layout)
     composition = Composition(draft: conversation?.draftText)
@@ -151,7 +152,7 @@ extension ChatModel {
     if loaded.hasNewer { lack.newest = true }
   }
 
-  /// Puts `/edit` of the user's last message into the line, or of the one before the message that is already there.
+  /// Puts an `/edit` command for the user's last message into the line; repeated, for the message before it.
   private mutating func offerOwn() {
     let limit = composition.line.isEmpty ? Int.max : composition.offered?.number ?? .max
     guard let own = loaded.lastOwn(before: limit) else { return say("there is no message to edit here") }

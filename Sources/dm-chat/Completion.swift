@@ -56,7 +56,7 @@ struct Completion {
       .filter { $0.text.hasPrefix(word) }
   }
 
-  /// The people of the conversation: handles after `@`, else display names too.
+  /// The people of the conversation: handles after `@`, otherwise also display names.
   private func names(_ word: String, _ model: ChatModel) throws -> [Candidate] {
     let (sign, start) = word.hasPrefix("@") ? ("@", String(word.dropFirst())) : ("", word)
     if sign.isEmpty, start.isEmpty { return [] }

@@ -5,12 +5,12 @@ struct Composition {
   private(set) var line = EditedLine()
   /// The `/edit` command that the key Up has put into the line; it does not count as text of the user.
   private(set) var offered: (text: String, number: Int)?
-  /// The draft that was loaded into the line, until it is removed; if the stored one differs, another window has saved
-  /// it.
+  /// The draft that was loaded into the line, until it is removed; a different stored draft was saved by another
+  /// window.
   private(set) var loadedDraft: String?
   private var keystrokes = KeystrokeClock()
 
-  /// - Parameter draft: the unsent text from before.
+  /// - Parameter draft: the saved unsent text.
   init(draft: String?) {
     loadedDraft = draft
     if let draft { line.replace(draft) }
@@ -24,7 +24,7 @@ struct Composition {
     return text.allSatisfy(\.isWhitespace) ? nil : text
   }
 
-  /// - Returns: whether the key changed or moved something.
+  /// - Returns: whether the key changed the text or moved the cursor.
   mutating func apply(_ key: Key) -> Bool { line.apply(key) }
 
   mutating func complete(_ count: Int, with text: String) { line.replaceBeforeCursor(count, with: text) }
@@ -38,7 +38,7 @@ struct Composition {
 
   mutating func dropOffer() { if isOffered { line.replace("") } }
 
-  /// Empties the line after Enter; it stays in the history.
+  /// Empties the line after Enter; its text stays in the history.
   mutating func finish() {
     _ = line.take()
     keystrokes.stop()
@@ -47,7 +47,7 @@ struct Composition {
   /// Notes that the stored draft was removed.
   mutating func forgetLoadedDraft() { loadedDraft = nil }
 
-  /// Adds keys that were typed before the line could be sent: below it, and Enter begins a line.
+  /// Adds keys that were typed after an Enter that failed: below the line, with Enter as a line break.
   mutating func add(ahead keys: [Key]) {
     _ = line.apply(.end)
     _ = line.apply(.newline)

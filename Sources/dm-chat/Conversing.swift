@@ -2,7 +2,7 @@ internal import DMCLI
 internal import DMKit
 internal import DMSystem
 
-/// The acts of the user in a conversation: sending, and the commands that change something.
+/// The user's actions in a conversation: sending, searching, and the commands that change something.
 struct Conversing {
   let messenger: Messenger
   /// A group by its id, because its title can change, and another group can get that title.
@@ -25,7 +25,7 @@ struct Conversing {
 
   var pages: Pages { Pages(messenger: messenger, conversation: conversation) }
 
-  /// The conversation; nil for a direct one in which nothing was said yet.
+  /// The conversation; nil for a direct one that has no messages yet.
   ///
   /// - Throws: `unknown_user`, `unknown_conversation` or `ambiguous_title`.
   func existing() throws -> Conversation? {
@@ -43,7 +43,7 @@ struct Conversing {
     ShownTyping(try unlessRefused { try messenger.typing(in: conversation) })
   }
 
-  /// - Throws: `usage` if the number is missing, or an error of the act.
+  /// - Throws: like `Messenger.send`.
   func send(_ text: String, replyTo number: Int? = nil) throws {
     _ = try messenger.send(Outgoing(to: conversation, text: text, replyTo: number.map(message)))
   }
@@ -103,7 +103,7 @@ struct Conversing {
   }
 }
 
-/// Returns nil if the user may not see or do this: a former member only reads, and blocked users seem absent.
+/// Returns nil if `body` throws `not_allowed`, as for a former member or a blocked user.
 func unlessRefused<Result>(_ body: () throws -> Result?) throws -> Result? {
   do {
     return try body()
@@ -141,7 +141,7 @@ extension Conversing {
     _ = try messenger.send(Outgoing(to: conversation, text: "", attachments: [attachment]))
   }
 
-  /// A path as it was typed, or as a terminal writes a file that was dropped on it: `'/tmp/a b'`.
+  /// A path as it was typed, or in the quotes that a terminal puts around a dropped file: `'/tmp/a b'`.
   private static func path(_ words: String) throws -> String {
     var path = words
     while path.last == " " { path.removeLast() }

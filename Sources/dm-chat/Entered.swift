@@ -10,7 +10,7 @@ enum Entered: Equatable {
   enum Command: String, CaseIterable {
     case reply, edit, react, delete, attach, search, go, mute, list, help, quit
 
-    /// Its operands, and what it does.
+    /// The operands of the command, and its effect, for /help.
     var help: (operands: String, meaning: String) {
       switch self {
       case .reply: ("N TEXT", "answer message N")

@@ -28,7 +28,7 @@ func render(_ model: ChatModel) -> Frame {
   rows += state
   let first = rows.count
   rows += composed.map { Array($0.utf8) }
-  // A window of two rows has none for the conversation.
+  // A window of two rows has no row for the conversation.
   let isShown = model.layout.height > state.count + composed.count
   return Frame(
     rows: rows, cursor: (first + row, beforeCursor), end: end,
@@ -81,7 +81,7 @@ extension ChatModel {
   }
 }
 
-/// How texts and messages become rows of the screen.
+/// Turns texts and messages into rows of the screen.
 struct Layout {
   /// The screen, with a size that does not change.
   let screen: Screen
@@ -99,7 +99,7 @@ struct Layout {
 /// Lines of help or of a search, shown instead of the conversation.
 struct Panel {
   private let lines: [String]
-  /// The rows below the screen.
+  /// How many rows are below the screen.
   private var hidden = 0
 
   init(_ lines: [String]) { self.lines = lines }

@@ -1,7 +1,7 @@
 internal import DMCLI
 internal import DMKit
 
-/// The part of a conversation that is in memory, and where in it the screen is scrolled to.
+/// The messages of a conversation that are in memory, and the scroll position.
 ///
 /// It reads nothing itself: `settle` returns the side on which messages are missing, and `Pages` reads them.
 struct LoadedMessages {
@@ -13,8 +13,7 @@ struct LoadedMessages {
 
   /// The last message on the screen, and how many of its rows are below the screen.
   ///
-  /// `hidden` may have any value until `settle` corrects it: below
-  /// 0, it counts the rows that are missing under the message.
+  /// Until `settle` corrects `hidden`, it may have any value; below 0, it counts rows missing under the message.
   private struct Bottom {
     var index: Int
     var hidden: Int
@@ -28,7 +27,7 @@ struct LoadedMessages {
   private var bottom: Bottom?
   private(set) var hasNewer = false
   private var hasOlder = true
-  /// Whether `settle` has found the messages on the screen since it was scrolled.
+  /// Whether `settle` has finished since the screen last moved.
   private(set) var isSettled = false
   /// The number of the first unread message, which has a separator line above it.
   var firstUnread: Int?
@@ -83,7 +82,7 @@ struct LoadedMessages {
 
 /// Changes by events of the conversation.
 extension LoadedMessages {
-  /// Inserts a message, or replaces it if it has changed, unless its position is not in memory.
+  /// Inserts or replaces a message, unless its position is outside the messages in memory.
   mutating func take(_ message: Message) {
     if let index = entries.lastIndex(where: { $0.message.id == message.id || $0.message.id == message.replaces }) {
       if message.seq == entries[index].message.seq {
@@ -94,7 +93,7 @@ extension LoadedMessages {
     }
     let number = message.seq ?? .max
     if hasNewer || number < entries.first?.message.seq ?? 0 { return }
-    // They are read when the user scrolls forward.
+    // Newer messages are read when the user scrolls forward.
     if bottom != nil, entries.count >= Self.most + Self.page { return hasNewer = true }
     let index = entries.lastIndex { $0.message.seq ?? .max <= number }.map { $0 + 1 } ?? 0
     entries.insert(Entry(message: message), at: index)
@@ -159,7 +158,7 @@ extension LoadedMessages {
   var firstNumber: Int? { entries.first?.message.seq }
   var lastNumber: Int? { entries.last?.message.seq }
 
-  /// Whether older messages are missing, so that it is not clear if the first one needs a line with its day.
+  /// Whether older messages are not in memory, so that it is unknown if the first one needs a line with its day.
   private var lacksOlder: Bool { hasOlder && (firstNumber ?? 1) > 1 }
 
   /// Scrolls back by some rows.
@@ -205,7 +204,7 @@ extension LoadedMessages {
     }
   }
 
-  /// Moves the bottom to the message in which its row count ends.
+  /// Moves `bottom` to the message where its `hidden` rows end.
   private mutating func move(_ layout: Layout) -> Side? {
     guard var moved = bottom else { return nil }
     defer { bottom = moved.index + 1 == entries.count && moved.hidden == 0 && !hasNewer ? nil : moved }
@@ -249,7 +248,7 @@ extension LoadedMessages {
     return above + (entries[index].rows ?? layout.rows(of: message))
   }
 
-  /// The rows that fit, and the messages that have some of them.
+  /// The rows that fit, and their messages.
   func visible(_ height: Int, _ layout: Layout) -> (rows: [[UInt8]], messages: ArraySlice<Entry>) {
     var blocks: [[[UInt8]]] = []
     var (index, left) = (last.index, height)

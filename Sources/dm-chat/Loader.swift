@@ -1,14 +1,14 @@
 internal import DMCLI
 internal import DMKit
 
-/// Reads from the store what a model lacks.
+/// Reads the data that a model lacks from the store.
 struct Loader {
   let acts: Conversing
   private var pages: Pages { acts.pages }
 
   init(_ acts: Conversing) { self.acts = acts }
 
-  /// The current conversation, and the cursor at which its events continue; nil if there is no store yet.
+  /// A model of the conversation, and the cursor at which its events continue; nil if there is no store yet.
   func begin(_ layout: Layout) throws -> (ChatModel, Cursor?) {
     var model = ChatModel(acts.conversation, try acts.existing(), layout)
     let (newest, cursor) = try pages.newest()
@@ -26,7 +26,7 @@ struct Loader {
 
   private func blocked() throws -> Set<Handle> { Set(try acts.messenger.blockedUsers().map(\.handle)) }
 
-  /// Fetches what is missing.
+  /// Reads the data that the model lacks.
   ///
   /// If that fails, shows the error, and tries again at the next call.
   func load(_ model: inout ChatModel) throws {
@@ -65,7 +65,7 @@ struct Loader {
     }
   }
 
-  /// Messages of blocked users are not shown.
+  /// Reads the blocked users; if they have changed, requests the messages again, because theirs are not shown.
   private func lookForBlocked(_ model: inout ChatModel) throws {
     let before = model.blocked
     model.blocked = try blocked()

@@ -36,7 +36,7 @@ final class Picker {
       let limit = window.due.map { Duration.microseconds(max(0, $0 - monotonicMicroseconds())) }
       _ = try follower.next(within: limit)
       var events = try window.events()[...]
-      // What is typed after the last key here belongs into the conversation.
+      // Keys that are left over are for the conversation that opens.
       defer { window.putBack(events) }
       while let event = events.popFirst() {
         switch event {
@@ -87,8 +87,8 @@ final class Picker {
     return false
   }
 
-  /// Reads the list; the chosen conversation stays chosen even if others come before
-  /// it, and otherwise the one whose name is exactly the typed text is chosen.
+  /// Reads the list; keeps the chosen conversation if it is still listed, or else chooses the one named exactly as
+  /// typed.
   private func load() throws {
     let id = conversations.indices.contains(chosen) ? conversations[chosen].id : nil
     var query = ListQuery()
@@ -102,7 +102,7 @@ final class Picker {
   }
 }
 
-/// What the window shows.
+/// The drawing of the window.
 extension Picker {
   func draw() throws {
     let screen = try call.screen()

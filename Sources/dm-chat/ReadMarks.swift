@@ -11,13 +11,12 @@ struct ReadMarks {
   /// When messages may next be marked, on the monotonic clock.
   private var next: Int64 = 0
 
-  /// When there is something to mark, on the monotonic clock.
+  /// The next time to call `mark`, on the monotonic clock; `.max` if nothing is unread.
   var due: Int64 { unread.isEmpty ? .max : next }
 
   /// Marks the unread messages as read, unless it is too early for that.
   ///
-  /// A busy store is not waited for long, because the user may be typing; it is tried again a second later, like a store
-  /// that cannot be written to.
+  /// Waits only 100 ms for a busy store, because the user may be typing. After any error, tries again a second later.
   ///
   /// - Returns: the messages that are read now.
   mutating func mark(_ messenger: Messenger, now: Int64) throws -> Set<Identifier> {

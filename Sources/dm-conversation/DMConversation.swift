@@ -149,7 +149,7 @@ extension DMConversation {
   }
 }
 
-/// The actions that change only what the user sees of conversations.
+/// The actions that change conversations only for the user.
 extension DMConversation {
   static func change(_ change: OwnChange, _ call: Invocation) throws {
     _ = try call.arguments.operand(0, "CONVERSATION")

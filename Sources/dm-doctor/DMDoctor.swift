@@ -51,7 +51,7 @@ package struct DMDoctor: Program {
     ])
 }
 
-/// One action on the store, which a signal ends only between two steps.
+/// An action on the store; a signal can end it only between two steps.
 struct Work {
   let call: Invocation
   let upkeep: Upkeep

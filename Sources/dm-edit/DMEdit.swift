@@ -44,11 +44,12 @@ package struct DMEdit: Program {
     try edit(messages.map { try Edit($0.message, typedAs: $0.typed, act) }, call)
   }
 
-  /// The messages that operands name, singly or as ranges of a conversation; of a range only those that the user sees.
+  /// The messages that operands name, singly or as ranges of a conversation; a range gives only those that the user
+  /// sees.
   private static func references(
     _ operands: [String], _ call: Invocation, wordsOnly: Bool
   ) throws -> [(message: MessageReference, typed: MessageReference)] {
-    // `bob 40..57 60`, where the second word is a range.
+    // Whether the second word is a range, as in `bob 40..57 60`.
     let isSpread = operands.count > 1 && RangeReference(operands[1]) != nil
     if isSpread || operands.contains(where: { $0.contains("..") || dottedRange($0) != nil }) {
       let (conversations, ranges) = try call.arguments.conversationsAndRanges(operands, several: false)
@@ -70,7 +71,7 @@ package struct DMEdit: Program {
 
   static func edit(_ batch: [Edit], _ call: Invocation) throws {
     let messenger = try call.messenger()
-    // A single message fails like any other call; of several, each is answered.
+    // A single message fails like any other call; with several, each gets its own answer.
     for (index, result) in try messenger.edit(batch).enumerated() {
       switch result {
       case .success(let outcome): try call.print(outcome) { text(of: $0, for: messenger.identity.handle) }
@@ -83,9 +84,9 @@ package struct DMEdit: Program {
 }
 
 extension DMEdit {
-  /// Edits the messages whose lines come in, as dm-tail prints them; other lines are ignored.
+  /// Edits the messages in the lines of standard input, as dm-tail prints them; ignores other lines.
   ///
-  /// - Parameter act: what is done to a message, given the text of its line.
+  /// - Parameter act: returns the action for a message, given the text of its line.
   static func editLines(_ call: Invocation, _ act: (_ text: String?) throws -> Edit.Act) throws {
     if isTerminal(.input) {
       throw call.arguments.missing("MESSAGE").adding(", or pipe the lines of dm-tail into it")
@@ -122,8 +123,8 @@ extension DMEdit {
 }
 
 extension DMEdit {
-  /// Replaces a text with the words of the command line, with standard input, or with what the user makes of it in an
-  /// editor; without operands, texts with those of lines.
+  /// Replaces the text of a message with the operands, standard input, or the result of an editor; without operands,
+  /// edits the messages of input lines.
   static func setText(_ call: Invocation) throws {
     guard let name = call.arguments.operands.first else { return try editLines(call, textOfLine) }
     let message = try MessageReference(name)
@@ -139,7 +140,7 @@ extension DMEdit {
   }
 
   private static func editText(of reference: MessageReference, _ call: Invocation) throws {
-    // By a messenger of its own, so that the store is not open while the user writes.
+    // With a messenger of its own, so that the store is not open while the user writes.
     let message = try Messenger(call.location(), as: call.messenger().identity).messageToEdit(reference)
     try EditedText(message.text ?? "", for: call.command).keeping { text in
       // By its id, because `-1` may name another message by now.
@@ -160,7 +161,7 @@ extension DMEdit {
     try edit(.react(reaction(emoji)), words, call)
   }
 
-  /// Whether words begin with messages: `bob:57`, a UUID, or `bob 40..57`.
+  /// Whether words begin with references to messages: `bob:57`, a UUID, or `bob 40..57`.
   private static func nameMessages(_ words: [String]) -> Bool {
     if Identifier(words[0]) != nil || words.count > 1 && RangeReference(words[1]) != nil { return true }
     do { return try splitReference(words[0]) != nil } catch { return true }
@@ -168,7 +169,7 @@ extension DMEdit {
 
   private static func reaction(_ word: String) throws -> String { isShortCode(word) ? try emoji(of: word) : word }
 
-  /// Whether a word is an emoji or a short code; no reference to a message is.
+  /// Whether a word is an emoji or a short code; a reference to a message is neither.
   private static func isEmoji(_ word: String) -> Bool {
     if isShortCode(word) { return true }
     do {

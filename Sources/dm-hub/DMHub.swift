@@ -48,7 +48,7 @@ package struct DMHub: Program {
       ("dm-hub --db messages people", "the people on the hub, and when they were seen"),
     ], writes: ["invitation", "login", "hub_server", "hub_finding"])
 
-  /// Does something with the hub, whose faults are errors for the administrator.
+  /// Calls `body` with the hub, and throws its faults as errors for the administrator.
   static func asking<Value>(_ call: Invocation, _ body: (Administrator) throws -> Value) throws -> Value {
     do {
       return try body(Administrator(call.arguments[database] ?? ""))
@@ -99,7 +99,7 @@ extension DMHub {
       if !call.isQuiet, !call.isJSON { try call.output.write(versions.line) }
       return try administrator.check()
     }
-    // What an installation cannot mend stays, and is said.
+    // Reports the faults that installing cannot fix.
     for finding in findings { printError(command.name, finding.text) }
   }
 

@@ -56,13 +56,13 @@ package struct DMImport: Program {
     }
     progress.clear()
     if !call.isJSON, !call.isQuiet { try call.output.write("\(counts.text)\n") }
-    // The error of a single line says all.
+    // If only one line failed, its error is enough.
     let failed = call.failures.reduce(0) { $0 + $1.count }
     if failed > 1 { printError(command.name, "\(counts.text); \(failed) lines failed: \(codes(call.failures))") }
   }
 
   private struct Counts {
-    /// Whether nothing is added in truth.
+    /// Whether this is a dry run.
     let areTried: Bool
     var added = 0
     var duplicates = 0
@@ -75,7 +75,7 @@ package struct DMImport: Program {
   }
 }
 
-/// Prepares the files that lines name, as dm-attach(1) does it.
+/// Prepares the files that lines name, as dm-attach(1) does.
 struct ImportedFiles {
   private let messenger: Messenger
   private let preparation: PreparationArguments
@@ -113,15 +113,15 @@ struct ImportedFiles {
   }
 }
 
-/// A copy of the store, in which an import shows what it would do; it is removed with this.
+/// A copy of the store for a dry run of an import; removed with this object.
 final class Rehearsal {
   let messenger: Messenger
   private let work: WorkFolder
-  /// A shell that removes the copy when this process has ended, however it has.
+  /// A shell that removes the copy after this process ends, even if it was killed.
   private let remover: Child
   private let leash: StopSignal
 
-  /// Copies what the store has now, without the contents of attachments.
+  /// Copies the current rows of the store, without the contents of attachments.
   ///
   /// - Throws: an error of the store or of the disk.
   init(of messenger: Messenger) throws {
@@ -138,7 +138,7 @@ final class Rehearsal {
     do {
       if try messenger.hasStore() { try Upkeep(messenger.location).copyRows(to: copy) }
     } catch let error as DMError where error.code == .noStore {
-      // An import would make it.
+      // An import would create the store.
     }
     self.messenger = Messenger(copy, as: messenger.identity)
   }

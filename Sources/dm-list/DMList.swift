@@ -83,7 +83,7 @@ final class Listing {
   private var changed: [Identifier] = []
   private var isChanged: Set<Identifier> = []
   private var due: Int64?
-  /// The people who are typing or online, for a list that is drawn again.
+  /// The people who are typing or online, for a list that is redrawn.
   var typing: [Identifier: [Handle]] = [:]
   var online: Set<Handle> = []
 
@@ -152,7 +152,7 @@ final class Listing {
         if let conversation = try messenger.conversations(one).first {
           try print(conversation)
         } else if shown[id] != nil {
-          // The conversation no longer matches, and the reader must learn of it.
+          // Printed once more, because the reader must learn that it no longer matches.
           try print(try messenger.conversation(.id(id)))
           shown[id] = nil
         }
@@ -163,7 +163,7 @@ final class Listing {
 }
 
 extension Listing {
-  /// Whether the list stands on a terminal, and is drawn again when it changes.
+  /// Whether the list is redrawn on the terminal when it changes.
   var redraws: Bool {
     get throws {
       try !call.arguments[DMList.count] && !call.isJSON && !call.isQuiet && call.screen().canRenew
@@ -187,7 +187,7 @@ extension Listing {
 
   /// Remembers who is typing and who is online.
   ///
-  /// - Returns: the conversation that has changed; of presence, the one on the screen with that user.
+  /// - Returns: the conversation that has changed; for presence, the direct one on the screen with that user.
   func note(_ event: MessagingEvent) -> Identifier? {
     if case .typing(let event) = event { typing[event.conversationID] = event.users.isEmpty ? nil : event.users }
     guard case .presence(let event) = event else { return event.conversationID }
@@ -195,7 +195,7 @@ extension Listing {
     return shown.values.first { !$0.isGroup && $0.participants.contains(event.user) }?.id
   }
 
-  /// What a row shows of people who are there now.
+  /// Who is typing or online, for the row of a conversation.
   func sign(of conversation: Conversation) throws -> TextFormat.Present {
     let names = try (typing[conversation.id] ?? []).map(messenger.shownName)
     let others = conversation.participants.filter { $0 != messenger.identity.handle }

@@ -128,7 +128,7 @@ extension DMRead {
     return options
   }
 
-  /// The messages that the options choose; nil for none of these options.
+  /// The messages that the options choose; nil without these options.
   private static func target(_ arguments: Arguments) throws -> ReadTarget? {
     if let message = try arguments[upTo] { return .upTo(message) }
     let end = try arguments[before]
@@ -165,7 +165,7 @@ extension DMRead {
 }
 
 extension ReadTarget {
-  /// Whether its bounds are messages, which belong to one conversation.
+  /// Whether a bound is a message, which belongs to one conversation.
   fileprivate var namesMessage: Bool {
     switch self {
     case .before(.message), .since(.message, _), .since(_, before: .message?): true
@@ -175,7 +175,7 @@ extension ReadTarget {
 }
 
 extension DMRead {
-  /// Marks exactly the messages whose lines come in; other lines are ignored.
+  /// Marks exactly the messages in the lines of standard input; ignores other lines.
   ///
   /// Prints one `marked` record for each conversation of a batch.
   static func readLines(_ call: Invocation, _ messenger: Messenger, _ options: Messenger.MarkOptions) throws {

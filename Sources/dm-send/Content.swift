@@ -20,8 +20,8 @@ extension DMSend {
     return words.isEmpty ? !arguments.isGiven(attach) : words == ["-"] && arguments.endsWithInput
   }
 
-  /// Calls `body` with the content: that of a forwarded message, or a text from an editor, the words or standard input,
-  /// and attachments.
+  /// Calls `body` with the content of a forwarded message, or with attachments and a text from an editor, the words or
+  /// standard input.
   static func withContent(
     _ words: [String], _ call: Invocation, _ messenger: Messenger, _ body: (Content) throws -> Void
   ) throws {
@@ -149,7 +149,8 @@ extension ConsumerLine {
 }
 
 extension DMSend {
-  /// Sends lines that acknowledge; skips lines that can never succeed, or ends at the first of them.
+  /// Sends lines that may acknowledge events; skips lines that can never succeed, or with --stop-at-failed ends at the
+  /// first.
   static func sendLines(_ call: Invocation, _ messenger: Messenger, as consumer: String) throws {
     let skipsFailed = !call.arguments[stopAtFailed]
     var skippedCount = 0

@@ -44,12 +44,12 @@ extension DMSend {
     .excludes(skipFailed, [stopAtFailed]),
   ]
 
-  /// The rules of a message or texts to conversations that were named.
+  /// The rules for a command line that names conversations.
   static let messageRules =
     [.needs(once, [nonce])] + PreparationArguments.rules
     + PreparationArguments.options.map { Rule.needs($0, [attach]) }
 
-  /// The rules of lines that name their conversations.
+  /// The rules for JSON lines, which name their conversations.
   static let lineRules = [Rule.needs(skipFailed, [consumer]), .needs(stopAtFailed, [consumer])]
 }
 
@@ -143,7 +143,7 @@ package struct DMSend: Program {
     }
   }
 
-  /// Refuses a conversation before `--to`, which would become a part of the text.
+  /// Refuses a conversation before `--to`, because it would become a part of the text.
   private static func refuseMisplaced(_ arguments: Arguments, _ messenger: Messenger) throws {
     guard let first = arguments.operand(before: to) else { return }
     if !["+", "#", "@"].contains(where: first.hasPrefix) {
@@ -168,7 +168,7 @@ package struct DMSend: Program {
   private static func send(
     _ words: [String], to conversations: [ConversationReference], _ call: Invocation, _ messenger: Messenger
   ) throws {
-    // Before files are prepared or a text is typed, which may take minutes.
+    // Checked before files are prepared or a text is typed, which may take minutes.
     let isTyped = readsText(words, call.arguments) && isTerminal(.input)
     if try isTyped || call.arguments.isGiven(attach) || call.arguments[overflow] == .attach {
       for conversation in conversations { try messenger.checkMaySend(to: conversation) }

@@ -42,7 +42,7 @@ package struct DMSyncProgram: Program {
 extension DMSyncProgram {
   /// The link to the hub of the store.
   static func link(_ call: Invocation) throws -> PQHubLink {
-    // Who this is stands in the file of the store alone.
+    // The login must come from the store's file alone, not from variables of libpq.
     forgetVariables(beginningWith: "PG")
     return PQHubLink(try call.messenger().location)
   }

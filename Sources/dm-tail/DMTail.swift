@@ -49,7 +49,7 @@ extension DMTail {
     .alone(forget, with: []), .needs(ack, [consumer]),
     // An acknowledgement marks messages as delivered in all conversations of the consumer.
     .excludes(unmuted, [consumer]),
-    // A stream has no end.
+    // A stream has no end, which --before would set.
     .excludes(before, [follow, cursor, consumer]),
     .excludes(cursor, [limit, since, unread]), .excludes(consumer, [limit, since, unread]),
     // These options choose among events, and a history has only messages.
@@ -133,7 +133,7 @@ package struct DMTail: Program {
     }
   }
 
-  /// Whether the user has said how much they want to see.
+  /// Whether the user chose how many messages to print.
   private static func isChosen(_ query: HistoryQuery, _ call: Invocation) -> Bool {
     call.arguments.isGiven(limit) || query.limit == nil
   }
@@ -168,7 +168,7 @@ extension DMTail {
     case consumers
     /// Messages that were named by their ids.
     case messages([Message])
-    /// Messages, then the stream if that follows.
+    /// Messages, then the stream if it has `follows`.
     case history(HistoryQuery, EventQuery)
     case stream(EventQuery)
   }
@@ -235,7 +235,7 @@ extension DMTail {
     query.consumer = try arguments[consumer]
     query.acceptsGap = arguments[acceptGap]
     query.start = try arguments[cursor]
-    // People want to see reactions, and who is typing where that goes away again.
+    // In text, also reactions; and who is typing, if the terminal can erase that again.
     if !call.isJSON { query.kinds.insert(.reaction) }
     if !call.isJSON, try call.screen().canRenew { query.kinds.insert(.typing) }
     if let kinds = try arguments[events] { query.kinds = kinds }

@@ -8,7 +8,7 @@ final class Printer {
   private let isToBeRead: Bool
   private var page: MessagePage
   private var renewed: RenewedLines?
-  /// Whether nothing was printed yet.
+  /// Whether no message was printed yet.
   private(set) var isEmpty = true
 
   init(_ call: Invocation, _ messenger: Messenger, _ conversations: [ConversationReference]) throws {
@@ -81,7 +81,7 @@ final class Printer {
     try printed.markRead(messenger)
   }
 
-  /// Whether the screen is drawn anew for another width.
+  /// Whether the screen is redrawn when its width changes.
   var canRedraw: Bool { renewed != nil }
 
   func redraw() throws { try renewed?.redraw() }

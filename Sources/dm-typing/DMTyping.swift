@@ -23,7 +23,7 @@ package struct DMTyping: Program {
       ("dm-typing --watch +ops", "who is typing in the group"),
     ], writes: ["typing"])
 
-  /// The action that the options and operands select; all but the first three show typing while something lasts.
+  /// The action that the options and operands select; all but the first three show typing until they end.
   private enum Mode {
     case watch
     case on

@@ -2,7 +2,7 @@ internal import DMCLI
 internal import DMKit
 internal import DMSystem
 
-/// What `dm` does that no program of the suite does: list them, show their manual, and play a tour.
+/// The actions of `dm` itself: list the programs, show their manual pages, and play a tour.
 struct DM: Program {
   static let again = Flag("again", "remove the store of the last tour, and begin anew")
 
@@ -22,12 +22,12 @@ struct DM: Program {
 
   private static func short(_ name: String) -> String { String(name.dropFirst("dm-".count)) }
 
-  /// The name of the program comes before all options, because these are its own.
+  /// Refuses options before the name of the program, because they belong to the program.
   private static func misplaced(_ call: Invocation) throws {
     throw usage("the name of the program comes first: 'dm send bob --reply-to 3 yes'")
   }
 
-  /// `dm send bob` is completed as `dm-send bob` is.
+  /// Completes `dm send bob` like `dm-send bob`.
   static func completed(_ words: [String]) -> (command: Command, words: [String]) {
     guard words.count > 1, let program = Programs.all.first(where: { $0.name == "dm-" + words[0] })?.program else {
       return (command, words)
@@ -63,7 +63,7 @@ struct DM: Program {
     }
     let section = page == "dm" ? "7" : page == "dm-hub" ? "8" : "1"
     let ending = try ending(of: ["man", section, page], otherwise: "there is no man(1) here; see '\(page) --help'")
-    // Otherwise man has said what is wrong, such as a page that is not installed.
+    // If man has failed, it has printed why, such as a page that is not installed.
     if ending.exitStatus == 0 || ending.exitStatus == nil { ending.repeated() }
     throw DMError(.unknownFile, "man(1) does not show '\(page)'; see '\(page) --help'")
   }
@@ -78,7 +78,7 @@ struct DM: Program {
       otherwise: "there is no sh(1) here")
   }
 
-  /// Becomes a program that is a file of its own, beside this one.
+  /// Runs a program that is a separate file beside this one, and ends as it ends.
   static func runApart(_ name: String) {
     let program = (ownFolder.map { $0 + "/" } ?? "") + name
     do throws(DMError) {
@@ -91,7 +91,7 @@ struct DM: Program {
     }
   }
 
-  /// Runs a command, and ends as it ends.
+  /// Runs a command, and ends this process with the same status or signal.
   private static func run(_ words: [String], otherwise message: String) throws(DMError) {
     try ending(of: words, otherwise: message).repeated()
   }

@@ -20,7 +20,7 @@ import Testing
 
   private func window() throws -> ChatFixture { try ChatFixture(store, as: "alice", "bob") }
 
-  @Test func `a message comes below the others`() throws {
+  @Test func `a new message appears below the others`() throws {
     var window = try window()
     #expect(window.texts == ["one", "two", "three"])
     try bob.say("four", to: "alice")
@@ -29,7 +29,7 @@ import Testing
     #expect(window.state == "-- bob, offline --" && window.line == "> ")
   }
 
-  @Test func `the line of unread messages goes when the user sends`() throws {
+  @Test func `the line above the unread messages disappears when the user sends`() throws {
     var window = try window()
     #expect(window.conversation.count { $0.contains("unread") } == 1)
     try window.enter("hello")
@@ -49,7 +49,7 @@ import Testing
     #expect(window.conversation[4].contains("3 bob (gone)"))
   }
 
-  @Test func `an answer to a message that is deleted does not repeat it any more`() throws {
+  @Test func `a reply no longer quotes a message that was deleted`() throws {
     try bob.say("yes", to: "alice", replyTo: "alice:1")
     var window = try window()
     #expect(window.conversation.contains { $0.contains("(to 1 bob 'one')") })
@@ -58,7 +58,7 @@ import Testing
     #expect(!window.conversation.contains { $0.contains("'one'") })
   }
 
-  @Test func `typing is shown, and goes`() throws {
+  @Test func `the state line shows that the other user types, until they stop`() throws {
     var window = try window()
     let typing = try #require(try bob.typing(in: ConversationReference("alice")))
     let shown = typing.show()
@@ -67,7 +67,7 @@ import Testing
     try window.follow(untilState: { !$0.contains("typing") })
   }
 
-  @Test func `the messages of a user who is blocked go, and the state says why`() throws {
+  @Test func `blocking a user hides their messages, and the state line says so`() throws {
     var window = try window()
     _ = try store.messenger("alice").setBlocked(true, ["bob"])
     try window.follow()
@@ -78,7 +78,7 @@ import Testing
     #expect(window.texts.last == "again" && !window.state.contains("blocked"))
   }
 
-  @Test func `the first message of a conversation begins it`() throws {
+  @Test func `a window on a conversation that does not exist yet shows its first message`() throws {
     var window = try ChatFixture(store, as: "alice", "carol")
     #expect(window.rows == ["-- carol --", "> "])
     try store.messenger("carol").say("hello", to: "alice")
@@ -87,7 +87,7 @@ import Testing
     #expect(window.state == "-- carol, offline --")
   }
 
-  @Test func `a group stays in the window when another one gets its title`() throws {
+  @Test func `the window keeps its group when another group takes over the title`() throws {
     let group = try bob.createGroup(titled: "ops", with: ["alice"])
     try bob.say("in the first", to: "+ops")
     var window = try ChatFixture(store, as: "alice", "+ops")
@@ -107,7 +107,7 @@ import Testing
     #expect(window.state.contains("'+ops:1'"), "an error has the name under which it was opened, not the id")
   }
 
-  @Test func `in a group the messages of a blocked user go, and come back`() throws {
+  @Test func `in a group, blocking a user hides their messages and unblocking shows them again`() throws {
     _ = try bob.createGroup(titled: "ops", with: ["alice", "carol"])
     for number in 1...30 {
       for name in ["bob", "carol"] { try store.messenger(name).say("\(name) \(number)", to: "+ops") }
@@ -133,7 +133,7 @@ import Testing
     }
   }
 
-  @Test func `a window in the middle stays there when the message at its end is deleted`() throws {
+  @Test func `a window that is scrolled back keeps its position when the message at its bottom is deleted`() throws {
     for number in 4...40 { try bob.say("text \(number)", to: "alice") }
     try bob.edit("alice:1", to: Array(repeating: "row", count: 40).joined(separator: "\n"))
     var window = try window()
@@ -145,7 +145,7 @@ import Testing
     #expect(window.texts.contains("text 13"))
   }
 
-  @Test func `only what is on the screen is to be marked as read`() throws {
+  @Test func `only the messages on the screen are marked as read`() throws {
     for number in 1...50 { try bob.say("later \(number)", to: "alice") }
     var window = try window()
     let seen = render(window.model).unread.compactMap(\.seq)
@@ -158,7 +158,7 @@ import Testing
     #expect(try window.messenger.conversation(ConversationReference("bob")).unreadCount == 53 - seen.count)
   }
 
-  @Test func `a store that cannot be written to is shown, and said`() throws {
+  @Test func `a window shows a store that cannot be written to, and the state line says so`() throws {
     var window = try window()
     var marks = ReadMarks()
     marks.unread = render(window.model).unread

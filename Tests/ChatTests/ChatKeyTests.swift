@@ -20,7 +20,7 @@ import Testing
 
   private func window() throws -> ChatFixture { try ChatFixture(store, as: "alice", "bob") }
 
-  @Test func `Up offers the user's last message, and again the one before`() throws {
+  @Test func `Up offers to edit the user's last message, and Up again the one before it`() throws {
     var window = try window()
     try window.press(.up)
     #expect(window.line == "> /edit 40 text 40")
@@ -34,7 +34,7 @@ import Testing
     #expect(window.texts.last == "text 4")
   }
 
-  @Test func `what cannot be done stays in the line, and is said`() throws {
+  @Test func `a command that fails stays in the input line, and the state line says why`() throws {
     var window = try window()
     for (line, fault) in [
       ("/nothing", "there is no command '/nothing'"), ("/go", "write /go and the number"),
@@ -74,7 +74,7 @@ import Testing
     #expect(window.texts.last == "text 40" && window.state == "-- bob, offline --")
   }
 
-  @Test func `a panel is shown instead of the conversation until Esc`() throws {
+  @Test func `a panel replaces the conversation until Esc`() throws {
     var window = try window()
     try window.enter("/help")
     #expect(window.state == "-- bob, offline, PageUp shows more, Esc goes back --")
@@ -91,14 +91,14 @@ import Testing
     #expect(window.conversation.count == 1 && window.state == "-- 1 message; /go N goes to one, Esc back --")
   }
 
-  @Test func `a text of many lines leaves two thirds of the window to the conversation`() throws {
+  @Test func `an input of many lines leaves two thirds of the window to the conversation`() throws {
     var window = try window()
     for number in 1...30 { try window.press(.paste("line \(number)"), .newline) }
     #expect(window.rows.count == 14 && window.conversation.count == 14 - 1 - 4)
     #expect(window.rows.suffix(4) == ["  line 28", "  line 29", "  line 30", "  "], "that around the cursor")
   }
 
-  @Test func `a search that was scrolled to its top fits a wider window`() throws {
+  @Test func `a list of search results that is scrolled to its top still fills a wider window`() throws {
     var window = try window()
     try window.enter("/search text")
     try window.press(Array(repeating: .pageUp, count: 20))
@@ -107,14 +107,14 @@ import Testing
     #expect(window.conversation.count == 12)
   }
 
-  @Test func `what was typed ahead of a line that could not be sent is below it, unsent`() {
+  @Test func `keys that were typed after a line that could not be sent are added below it, unsent`() {
     var composition = Composition(draft: nil)
     for character in "first" { _ = composition.apply(.character(character)) }
     composition.add(ahead: [.character("a"), .enter, .character("b"), .enter])
     #expect(composition.line.text == "first\na\nb")
   }
 
-  @Test func `a letter has nothing read again, a page and Esc have`() throws {
+  @Test func `PageUp, PageDown and Esc read the conversation from the store again, and letters do not`() throws {
     var window = try window()
     for key in [Key.character("x"), .left, .newline, .paste("text"), .deleteToStart] {
       _ = window.model.update(key)
@@ -133,7 +133,7 @@ import Testing
     #expect(window.texts == texts && texts.first != "text 1")
   }
 
-  @Test func `the end of input leaves only an empty line`() throws {
+  @Test func `Ctrl-D closes the window only when the input line is empty`() throws {
     var window = try window()
     try window.type("a")
     try window.press(.endOfInput)
@@ -143,7 +143,9 @@ import Testing
   }
 
   /// Whatever is pressed and happens, the window stays, and its rows fit into it.
-  @Test(arguments: 0..<8) func `no key and no event ends the window but those that say so`(seed: UInt64) throws {
+  @Test(arguments: 0..<8) func `no key and no event closes the window, except the keys that are meant to`(seed: UInt64)
+    throws
+  {
     var random = SplitMix64(seed: seed)
     var window = try ChatFixture(
       store, as: "alice", "bob", columns: .random(in: 20...90, using: &random),

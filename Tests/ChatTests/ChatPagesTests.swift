@@ -35,7 +35,7 @@ import Testing
     try ChatFixture(store, as: "bob", "alice", columns: 40, rows: Self.height + 2)
   }
 
-  @Test func `page by page the window has each part of the conversation, back to its beginning and on to its end`()
+  @Test func `paging back to the first message and on to the last shows every row of the conversation`()
     throws
   {
     var window = try window()
@@ -57,7 +57,7 @@ import Testing
     #expect(!window.model.loaded.isScrolled)
   }
 
-  @Test func `wherever it goes, the window has a part of the conversation`() throws {
+  @Test func `after any sequence of jumps and pages, the window shows consecutive rows of the conversation`() throws {
     var window = try window()
     var random = SplitMix64(seed: 11)
     for _ in 0..<300 {

@@ -60,7 +60,7 @@ struct ArgumentsTests {
     #expect(try parse("-", "").operands == ["-", ""])
   }
 
-  @Test func `a last operand that is a dash means standard input, unless two dashes are before it`() throws {
+  @Test func `a dash as the last operand means standard input, unless it follows two dashes`() throws {
     #expect(try parse("bob", "-").endsWithInput && parse("bob", "-", "-v").endsWithInput)
     #expect(try !parse("bob", "--", "-").endsWithInput && !parse("--", "bob", "-").endsWithInput)
     #expect(try !parse("-", "bob").endsWithInput && !parse().endsWithInput)
@@ -69,7 +69,7 @@ struct ArgumentsTests {
   @Test(arguments: [
     ["-n", "5"], ["-n5"], ["--limit", "5"], ["--limit=5"], ["-vn5"], ["-vn", "5"], ["-n", "4", "--limit", "5"],
   ])
-  func `a value is the rest of the word or the next word, and the last one counts`(_ words: [String]) throws {
+  func `an option's value is the rest of the word or the next word, and the last value wins`(_ words: [String]) throws {
     let arguments = try Arguments(words, for: Self.command)
     #expect(try arguments[Self.limit] == 5)
     #expect(arguments.operands.isEmpty)
@@ -84,14 +84,14 @@ struct ArgumentsTests {
     #expect(try parse("--title", "--")[Self.title] == "--")
   }
 
-  @Test func `a value may begin with a mark that joins what stands before it`() throws {
+  @Test func `an option's value may begin with a combining mark`() throws {
     let separate = try parse("--title", "\u{301}x")
     #expect(try separate[Self.title] == "\u{301}x")
     let joined = try parse("--title=\u{301}x")
     #expect(try joined[Self.title] == "\u{301}x")
   }
 
-  @Test func `reading an option that the command does not list ends a debug build`() async {
+  @Test func `in a debug build, reading an option that the command does not declare ends the process`() async {
     await #expect(processExitsWith: .failure) {
       let command = Command("dm-forgetful", "list nothing", synopsis: [], examples: [], writes: [])
       _ = try Arguments([], for: command)[Flag("forgotten", "a flag")]
@@ -103,26 +103,26 @@ struct ArgumentsTests {
     }
   }
 
-  @Test func `an option without a long form is asked for by its letter`() throws {
+  @Test func `an option without a long form is given by its letter`() throws {
     #expect(try parse("-x1")[Self.x] == 1)
     #expect(try fault { try parse("--x", "1") } == "unknown option '--x'; see --help")
   }
 
-  @Test func `an unknown option is an error that names the nearest`() throws {
+  @Test func `the error for an unknown option suggests the nearest option`() throws {
     #expect(try fault { try parse("--limti", "5") } == "unknown option '--limti'; did you mean '--limit'?")
     #expect(try fault { try parse("--zzzzzzzz") } == "unknown option '--zzzzzzzz'; see --help")
     #expect(try fault { try parse("-z") } == "unknown option '-z'; see --help")
     #expect(try fault { try parse("-vz") } == "unknown option '-z'; see --help")
   }
 
-  @Test func `the beginning of one long name is an error that names it, and of several is unknown`() throws {
+  @Test func `the error for an abbreviated option names the option, if only one begins like that`() throws {
     #expect(try fault { try parse("--lim", "5") } == "unknown option '--lim'; did you mean '--limit'?")
     #expect(try fault { try parse("--v") } == "unknown option '--v'; see --help")
     #expect(try fault { try parse("--=x") } == "unknown option '--'; see --help")
     #expect(try fault { try act("--bi", "x", "add") } == "unknown option '--bi'; did you mean '--bio'?")
   }
 
-  @Test func `a word of other programs for an option is an error that names it`() throws {
+  @Test func `the error for an option that other programs use names the option of this program`() throws {
     #expect(try fault { try parse("--max-count=5") } == "unknown option '--max-count'; did you mean '--limit'?")
     #expect(try fault { try parse("-l", "5") } == "unknown option '-l'; did you mean '--limit'?")
     #expect(try fault { try parse("-limit", "5") } == "unknown option '-l'; did you mean '--limit'?")
@@ -130,7 +130,7 @@ struct ArgumentsTests {
     #expect(try fault { try parse("--message", "x") } == "unknown option '--message'; see --help")
   }
 
-  @Test func `an option that is an operand here is an error that says so`() throws {
+  @Test func `the error for an option that is an operand here says to write it without an option`() throws {
     let command = Command(
       "dm-say", "say it", synopsis: ["CONVERSATION TEXT..."],
       options: [Option("max-size", value: "SIZE", "how large"), Option("reply-to", value: "MESSAGE", "to what")],
@@ -149,11 +149,11 @@ struct ArgumentsTests {
   }
 
   @Test(arguments: [("0", 0), ("7", 7), ("all", nil)] as [(String, Int?)])
-  func `a count is a number or all`(_ text: String, _ count: Int?) throws {
+  func `a count is a number or the word 'all'`(_ text: String, _ count: Int?) throws {
     #expect(try parse("-n", text)[Self.limit] == .some(count))
   }
 
-  @Test func `a count has a default, and is no other word`() throws {
+  @Test func `a count that is not given has a default, and other words are errors`() throws {
     #expect(try parse()[Self.limit] ?? 50 == 50)
     for text in ["-1", "x", "", "1.5", "ALL", "99999999999999999999"] {
       let arguments = try parse("-n", text)
@@ -167,7 +167,7 @@ struct ArgumentsTests {
     #expect(message == "'y' is not a number, which -x needs; give one, or 'all'")
   }
 
-  @Test func `a word of an enumeration is its value, and another word is an error that lists them`() throws {
+  @Test func `an enumerated option takes its words only, and the error for another word lists them`() throws {
     #expect(try parse("--colour", "green")[Self.colour] == .green)
     let message = try fault {
       let arguments = try parse("--colour", "blue")
@@ -216,14 +216,14 @@ struct ArgumentsTests {
     #expect(try broken(rule) == "")
   }
 
-  @Test func `an option may stand alone, apart from those that it takes and the common ones`() throws {
+  @Test func `a rule can forbid all other options except listed and common ones`() throws {
     let rule = Rule.alone(Self.all, with: [Self.limit])
     #expect(try broken(rule, "--all", "-n1", "-x2") == "'-x' does not go with '--all'")
     #expect(try broken(rule, "--all", "-n1", "--json", "-q", "word") == "")
     #expect(try broken(rule, "-n1", "-x2") == "")
   }
 
-  @Test func `operands are counted`() throws {
+  @Test func `too many operands are an error`() throws {
     let arguments = try parse("one", "two")
     #expect(try arguments.operand(1, "WORD") == "two")
     #expect(throws: DMError.self) { try arguments.atMost(1) }
@@ -237,7 +237,7 @@ struct ArgumentsTests {
     }
   }
 
-  @Test func `an operand that is missing is an error with the usage of the action`() throws {
+  @Test func `the error for a missing operand shows the usage of the action`() throws {
     #expect(try missing("WORD", parse("one")) == "missing WORD; usage: dm-example [OPTION]... WORD...")
     #expect(try missing("NAME", act("add", "-q")) == "missing NAME; usage: dm-actions add NAME")
   }
@@ -249,14 +249,14 @@ struct ArgumentsTests {
     #expect(try arguments[Self.bio] == "x" && arguments[Self.everywhere] && arguments[Common.quiet])
   }
 
-  @Test func `an action that is missing or unknown is an error that lists them`() throws {
+  @Test func `the error for a missing or unknown action lists the actions`() throws {
     #expect(try fault { try act() } == "missing action; one of: add, list")
     #expect(try fault { try act("del") } == "unknown action 'del'; one of: add, list")
     #expect(try fault { try act("") } == "unknown action ''; one of: add, list")
   }
 
   @Test(arguments: [("ad", "add"), ("lsit", "list"), ("ls", "list"), ("register", "add")])
-  func `an action that is nearly right is an error that names the right one`(_ word: String, _ name: String) throws {
+  func `the error for a mistyped action suggests the right one`(_ word: String, _ name: String) throws {
     #expect(try fault { try act(word) } == "unknown action '\(word)'; did you mean '\(name)'?")
   }
 
@@ -266,7 +266,7 @@ struct ArgumentsTests {
   }
 
   @Test(arguments: ["--help", "-h", "--version", "--schema"])
-  func `what asks about the program needs no action`(_ option: String) throws {
+  func `options that ask about the program need no action`(_ option: String) throws {
     #expect(try act(option).action == nil)
   }
 

@@ -31,7 +31,7 @@ extension LocalTime {
       (0, "0 bytes"), (10_239, "10239 bytes"), (10_240, "10 KiB"), (10_485_759, "10239 KiB"), (10_485_760, "10 MiB"),
       (5 << 40, "5242880 MiB"),
     ])
-    func `a size is one that people read`(_ bytes: Int, _ text: String) {
+    func `a size is printed in bytes, KiB or MiB`(_ bytes: Int, _ text: String) {
       #expect(TextFormat.size(bytes) == text)
     }
 
@@ -39,7 +39,9 @@ extension LocalTime {
       (0.0, "0:00"), (0.4, "0:00"), (0.6, "0:01"), (59.4, "0:59"), (59.6, "1:00"), (65, "1:05"), (3599.7, "1:00:00"),
       (3661, "1:01:01"), (360_000, "100:00:00"),
     ])
-    func `a length is minutes and seconds`(_ seconds: Double, _ text: String) {
+    func `a duration is printed as minutes and seconds, or hours, minutes and seconds`(
+      _ seconds: Double, _ text: String
+    ) {
       let line = TextFormat.line(attachment(.voice, "v.ogg", seconds: seconds))
       #expect(line == "voice  v.ogg  8 bytes  \(text)  \(id)")
     }
@@ -52,7 +54,7 @@ extension LocalTime {
       #expect(TextFormat.line(SavedAttachment(attachment: photo, path: "a\u{1B}/photo.jpg")) == "a\\u{1B}/photo.jpg")
     }
 
-    @Test func `one that was sent shows when, where and by which user`() {
+    @Test func `an attachment of a message shows when, where and by which user it was sent`() {
       inZone("UTC") {
         let sent = SentAttachment(attachment: attachment(), message: message(nil, [attachment()]))
         #expect(
@@ -60,7 +62,7 @@ extension LocalTime {
       }
     }
 
-    @Test func `a message shows what it carries behind its text, or instead of one`() {
+    @Test func `a message shows its attachments before its text, with or without a text`() {
       inZone("UTC") {
         let me = Handle(stored: "alice")
         let two = [attachment(.image, "photo.jpg"), attachment()]
@@ -76,7 +78,7 @@ extension LocalTime {
       }
     }
 
-    @Test func `a line of the list shows what the last message carries`() {
+    @Test func `a row of the conversation list shows the attachments of the last message`() {
       let last = message(nil, [attachment(.image, "photo.jpg")])
       let conversation = Conversation(
         id: id, isGroup: false, title: nil, creator: nil, participants: [Handle(stored: "bob")], lastMessage: last,
@@ -87,7 +89,7 @@ extension LocalTime {
           "bob (image 'photo.jpg' 8 bytes): "))
     }
 
-    @Test func `a name that a store should not hold acts on no terminal`() {
+    @Test func `control characters in a stored attachment name are escaped`() {
       let hostile = attachment(.file, "a\u{1B}]0;x\u{7}\n\u{202E}b")
       let sent = SentAttachment(attachment: hostile, message: message(nil, [hostile]))
       for line in [

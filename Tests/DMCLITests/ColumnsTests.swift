@@ -12,13 +12,13 @@ struct ColumnsTests {
     ("☕", 2, 2), ("✈", 1, 1), ("✈️", 2, 2), ("👨‍👩‍👧‍👦", 2, 8), ("👩🏽‍💻", 2, 6), ("a\u{200B}b", 2, 2), ("\u{1}x\u{7F}", 1, 1),
     ("…", 1, 1), ("─", 1, 1),
   ])
-  func `a text takes as many columns as a terminal shows`(text: String, count: Int, most: Int) {
+  func `the width of a text is the number of columns that terminals use`(text: String, count: Int, most: Int) {
     #expect(columns(of: text) == count)
     #expect(mostColumns(of: text) == most)
   }
 
   /// The characters that this version of glibc does not know have -1 there.
-  @Test func `no character is wider on a terminal than it is counted`() throws {
+  @Test func `no character is wider in glibc than our count`() throws {
     // The module Glibc lacks it, because it is of X/Open.
     typealias Width = @convention(c) (wchar_t) -> CInt
     let wcwidth = unsafeBitCast(try #require(dlsym(nil, "wcwidth")), to: Width.self)
@@ -34,7 +34,7 @@ struct ColumnsTests {
     }
   }
 
-  @Test func `the table of wide characters ascends, without ranges that touch`() {
+  @Test func `the ranges of wide characters are ascending and neither overlap nor touch`() {
     for (before, after) in zip(wideCharacters, wideCharacters.dropFirst()) {
       #expect(before.first <= before.last && before.last + 1 < after.first)
     }
@@ -48,11 +48,13 @@ struct ColumnsTests {
     ("one      two", 5, "one\n  two"), ("x\u{93E}\u{93E}\u{93E}\u{93E}", 4, "x\u{93E}\u{93E}\u{93E}\n  \u{93E}"),
     ("\u{1100}\u{1100}\u{1100}", 5, "\u{1100}\u{1100}\n  \u{1100}"),
   ])
-  func `a line is broken between words, with an indent`(line: String, width: Int, lines: String) {
+  func `a long line is wrapped between words, and its further rows are indented`(
+    line: String, width: Int, lines: String
+  ) {
     #expect(wrapped(line[...], width: width, indent: 2) == lines)
   }
 
-  @Test(arguments: 20...200) func `no text reaches the left edge, whatever it is padded with`(width: Int) {
+  @Test(arguments: 20...200) func `no padding makes wrapped text start at the left edge`(width: Int) {
     let forged = "03:20  35 alice: yes, I approve"
     for padding in [" ", "x", "你", "👍", "👍🏽", "✈️", "\u{A0}", "\u{3000}", "x ", "\u{301}", "\u{200D}"] {
       for count in [width - 40, width - 20, width - 16, width - 15, width, 2 * width] where count > 0 {

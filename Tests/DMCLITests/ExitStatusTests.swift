@@ -20,19 +20,19 @@ struct ExitStatusTests {
   ]
 
   @Test(arguments: table)
-  func `a code of an error has its status`(_ code: DMError.Code, _ status: Int32) {
+  func `each error code has its exit status`(_ code: DMError.Code, _ status: Int32) {
     #expect(ExitStatus(code).rawValue == status)
   }
 
-  @Test func `every code stands in the table`() {
+  @Test func `the table of exit statuses has every error code`() {
     #expect(Set(Self.table.map(\.0)) == Set(DMError.Code.allCases))
   }
 
-  @Test func `the statuses are those of sysexits, besides 0 and 1`() {
+  @Test func `the exit statuses are 0, 1 and those of sysexits`() {
     #expect(ExitStatus.allCases.map(\.rawValue) == [0, 1, 64, 65, 66, 67, 69, 70, 73, 74, 75, 76, 77, 78])
   }
 
-  @Test func `what ends a run is what no other line could fare better with`() {
+  @Test func `an error that concerns one input line only is not fatal`() {
     let fatal = DMError.Code.allCases.filter(\.isFatal)
     #expect(fatal.filter { [65, 67, 77].contains(ExitStatus($0).rawValue) } == [.hubRefused])
     #expect(!fatal.contains(.unknownConversation) && fatal.contains(.busy) && fatal.contains(.storeTooNew))

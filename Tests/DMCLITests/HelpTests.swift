@@ -35,7 +35,7 @@ struct HelpTests {
     #expect(text.contains("  add NAME") && text.contains("add one"))
   }
 
-  @Test func `help is plain text that ends with a line feed, with no white space before one`() {
+  @Test func `help is ASCII text that ends with one line feed and has no trailing spaces`() {
     let text = help(of: Self.command)
     #expect(text.hasSuffix("\n") && !text.hasSuffix("\n\n"))
     #expect(!text.contains(" \n"))

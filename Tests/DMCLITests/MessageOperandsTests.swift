@@ -29,7 +29,7 @@ struct MessageOperandsTests {
     #expect(foundRanges == ranges?.compactMap { RangeReference($0) })
   }
 
-  @Test func `ranges of several conversations are an error of usage`() throws {
+  @Test func `ranges together with several conversations are a usage error`() throws {
     for operands in [["bob", "1", "carol"], ["bob:1", "carol"], ["bob", "carol", "1..2"]] {
       let error = #expect(throws: DMError.self) { try parse(operands) }
       #expect(error?.code == .usage)
@@ -48,7 +48,7 @@ struct MessageOperandsTests {
     (["bob", "7", "-20.."], "'-20..' is taken for an option; write dm-example bob 7 -- -20.."),
     (["-20.."], "'-20..' is taken for an option; write dm-example -- -20.."),
   ])
-  func `a range that is written in another way is an error with the command to type`(
+  func `the error for a mistyped range shows the correct command`(
     _ words: [String], _ message: String
   ) throws {
     let error = #expect(throws: DMError.self) { try parse(words) }
@@ -56,7 +56,7 @@ struct MessageOperandsTests {
   }
 
   @Test(arguments: [["40-57"], ["@40-57", "bob"], ["+9:30-10"], ["bob", "40-57-60"], ["bob", "-"], ["bob", "a-1"]])
-  func `a name may look like a range with a dash`(_ words: [String]) throws {
+  func `a user or title may look like a range with a dash`(_ words: [String]) throws {
     #expect(try parse(words).1 == nil)
   }
 }

@@ -4,7 +4,7 @@ import Testing
 
 /// Lines of bash, taken apart and completed.
 struct ShellLineTests {
-  @Test func `words lose their quotes, and nothing in them is evaluated`() {
+  @Test func `words are unquoted as in a shell, and nothing in them is evaluated`() {
     let line = ShellLine(#"dm-send a\ b 'c $(d)' "e \"f\" \g" g"h"'i' "# + "$(touch x)")
     #expect(line.words == ["dm-send", "a b", "c $(d)", #"e "f" \g"#, "ghi", "$(touch", "x)"])
     #expect(ShellLine("dm-send ").words == ["dm-send", ""])
@@ -12,7 +12,7 @@ struct ShellLineTests {
     #expect(ShellLine("").words == [""])
   }
 
-  @Test func `the last word is also kept as it was typed, with the quote that is open`() {
+  @Test func `the last word is also kept as typed, together with its open quote`() {
     let line = ShellLine("dm-send '+my t")
     #expect(line.words == ["dm-send", "+my t"] && line.raw == "'+my t" && line.quote == "'")
     let escaped = ShellLine(#"dm-send +my\ t"#)
@@ -28,21 +28,21 @@ struct ShellLineTests {
     ("\"+a", "+a", #"+a \$(b) \`c\` \"d\" 'e' "\!"f ~g ; {h,i} \\j é👍"#),
     ("", "", #"+a\ \$\(b\)\ \`c\`\ \"d\"\ \'e\'\ \!f\ \~g\ \;\ \{h,i\}\ \\j\ é👍"#),
   ])
-  func `a title is quoted as the quote demands that is open`(typed: String, part: String, insertion: String) {
+  func `a completed title is escaped to fit the open quote`(typed: String, part: String, insertion: String) {
     let line = ShellLine("dm-tail " + typed)
     #expect(line.insertion(of: Self.title, replacing: part) == insertion)
     // What bash then has is the title.
     #expect(ShellLine(String(typed.dropLast(part.count)) + insertion).words == [Self.title])
   }
 
-  @Test func `a quote that bash does not close is closed`() {
+  @Test func `a completion closes an open quote that bash would not close`() {
     #expect(ShellLine("dm-tail \"+g").insertion(of: "+g!", replacing: "+g") == #"+g"\!"""#)
     #expect(ShellLine("dm-tail \"+g").insertion(of: "+g\"", replacing: "+g") == #"+g\"""#)
     #expect(ShellLine("dm-tail '+g").insertion(of: "+g'", replacing: "+g") == #"+g'\'''"#)
     #expect(ShellLine("dm-tail '+g").insertion(of: "+g", replacing: "+g") == "+g")
   }
 
-  @Test func `what bash does not replace stays`() {
+  @Test func `a completion has only the part of the word that bash replaces`() {
     #expect(ShellLine("dm-edit bob:5").insertion(of: "bob:57", replacing: "5") == "57")
     #expect(ShellLine("dm-edit bob:").insertion(of: "bob:57", replacing: "") == "57")
     #expect(ShellLine("dm-list --as=bo").insertion(of: "--as=bob", replacing: "bo") == "bob")
@@ -51,7 +51,7 @@ struct ShellLineTests {
     #expect(ShellLine("dm-list bob").insertion(of: "bob", replacing: "carol") == nil)
   }
 
-  @Test func `placeholders say what completes an operand`() {
+  @Test func `the placeholder of an operand determines what completes it`() {
     func kinds(_ index: Int, _ operands: String) -> [Completed] { Completed.all(ofOperand: index, in: operands) }
     #expect(kinds(0, "CONVERSATION|USER TEXT...") == [.conversations, .people])
     #expect(kinds(1, "CONVERSATION|USER TEXT...") == [] && kinds(0, "") == [])

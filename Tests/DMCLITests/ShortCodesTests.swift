@@ -5,7 +5,7 @@ import Testing
 
 struct ShortCodesTests {
   @Test(arguments: [(":+1:", "👍"), (":thumbsup:", "👍"), (":-1:", "👎"), (":heart:", "❤️"), (":100:", "💯"), (":x:", "❌")])
-  func `a short code is an emoji`(_ code: String, _ emoji: String) throws {
+  func `a short code gives its emoji`(_ code: String, _ emoji: String) throws {
     #expect(isShortCode(code))
     #expect(try DMCLI.emoji(of: code) == emoji)
   }

@@ -26,7 +26,7 @@ extension LocalTime {
         isPinned: isPinned, isArchived: isArchived, pageCursor: nil)
     }
 
-    @Test func `a time is the local clock, or the day when it was another`() {
+    @Test func `a time of today is printed as local clock time, and any other as its date`() {
       inZone("Europe/Berlin") {
         #expect(TextFormat.clock(time) == "15:30")
         #expect(TextFormat.day(time) == "2026-11-21")
@@ -36,7 +36,7 @@ extension LocalTime {
       }
     }
 
-    @Test func `a conversation is named as one would refer to it`() {
+    @Test func `a conversation is printed as the operand that refers to it`() {
       #expect(TextFormat.name(conversation(["alice", "bob"]), for: me) == "bob")
       #expect(TextFormat.name(conversation(["alice"]), for: me) == "alice")
       #expect(TextFormat.name(conversation(["alice"], title: "ops", isGroup: true), for: me) == "+ops")
@@ -48,13 +48,15 @@ extension LocalTime {
       ("Bartholomew the Third", "bob", 24, "Bartholomew the T… (bob)"), ("Bob", "bartholomew", 8, "barthol…"),
       ("\u{1B}[2J\nBob", "bob", 24, #"\u{1B}[2J\u{A}Bob (bob)"#),
     ])
-    func `a display name is cut before the handle in a label`(name: String, handle: String, width: Int, label: String) {
+    func `a long display name is shortened in a label before the handle is`(
+      name: String, handle: String, width: Int, label: String
+    ) {
       var seen = conversation(["alice", handle])
       seen.name = name
       #expect(TextFormat.label(seen, for: me, width: width) == label)
     }
 
-    @Test func `a name without a handle cannot look like a message, and a group without a title is no UUID`() {
+    @Test func `a name cannot imitate a message line, and the label of an untitled group is not its UUID`() {
       var group = conversation(["alice", "bob", "mei"], isGroup: true)
       group.name = "mei: pay me" + String(repeating: " ", count: 40) + "(now), mei"
       #expect(TextFormat.label(group, for: me) == "mei pay me now , mei")
@@ -72,13 +74,13 @@ extension LocalTime {
       }
     }
 
-    @Test func `a quotation does not end before its end`() {
+    @Test func `an apostrophe in a quoted text cannot end the quotation`() {
       #expect(TextFormat.quoted("ok' said") == "'ok’ said'")
       #expect(TextFormat.quoted("ok'\u{FE0F}): I") == #"'ok’\u{FE0F}): I'"#)
       #expect(TextFormat.quoted("ok'\u{301}) ＇ \n  x") == "'ok’\u{301}) ’ x'")
     }
 
-    @Test func `what was written from right to left is isolated wherever it stands`() throws {
+    @Test func `right-to-left text is isolated in every line that contains it`() throws {
       let words = "שלום 7"
       var sent = message(words, from: "שלום")
       sent.senderName = words
@@ -101,7 +103,7 @@ extension LocalTime {
       }
     }
 
-    @Test func `a line of the list has flag, unread, name, time and last message`() {
+    @Test func `a row of the conversation list has flag, unread count, name, time and last message`() {
       inZone("UTC") {
         let line = unmarked(
           TextFormat.line(
@@ -114,7 +116,7 @@ extension LocalTime {
       }
     }
 
-    @Test func `a line of the list stays one line, whatever is said`() {
+    @Test func `a row of the conversation list is one short line, whatever the last message contains`() {
       let hostile = conversation(
         ["alice", "bob"], last: message("\n\u{1B}]0;x\u{7}\u{2028}" + String(repeating: "w", count: 500)),
         unread: 123_456)
@@ -132,7 +134,7 @@ extension LocalTime {
         #"7 x\u{1B}[2J\u{A}yyyyyyyy… (bob, gone)"#
       ),
     ])
-    func `a sender is shown by the display name, without what could end it, and the handle`(
+    func `a sender is shown as display name and handle, without characters that could end the name`(
       name: String, line: String, deleted: String
     ) {
       inZone("UTC") {
@@ -144,7 +146,7 @@ extension LocalTime {
       }
     }
 
-    @Test func `a message shows its number, sender and text, and how far one's own came`() {
+    @Test func `a message shows number, sender and text, and your own messages also their status`() {
       inZone("UTC") {
         #expect(unmarked(TextFormat.line(message("hi"), for: me)) == "14:30  7 bob: hi")
         #expect(
@@ -156,7 +158,7 @@ extension LocalTime {
       }
     }
 
-    @Test func `what dm says of a message stands before the colon, where no text can be`() {
+    @Test func `notes such as 'edited' are before the colon, where no text can imitate them`() {
       inZone("UTC") {
         var answer = message("(edited): hi  [read]", from: "alice", .delivered)
         answer.editedAt = time
@@ -168,7 +170,9 @@ extension LocalTime {
       }
     }
 
-    @Test(arguments: 20...200) func `a row of the list fits into the terminal`(width: Int) {
+    @Test(arguments: 20...200) func `a row of the conversation list fits into a terminal of 40 columns or more`(
+      width: Int
+    ) {
       for text in ["hi", "我们明天在北京见面好吗？天气预报说会下雨", String(repeating: "w ", count: 200), "👍🏽👨‍👩‍👧‍👦🇩🇪"] {
         var seen = conversation(["alice", "bob"], last: message(text), unread: 3)
         seen.name = "Bartholomäus 陈美"
@@ -193,7 +197,7 @@ extension LocalTime {
       }
     }
 
-    @Test func `what was marked shows the conversation, how many, which and what is left`() {
+    @Test func `the result of marking shows the conversation, the messages, their number and the unread count`() {
       func marked(_ action: Marked.Action, _ ranges: [SeqRange], isDryRun: Bool = false) -> Marked {
         Marked(
           action: action, isDryRun: isDryRun, conversationID: id, conversationTitle: "bob", ranges: ranges,
@@ -210,7 +214,7 @@ extension LocalTime {
           == "marked 12 of bob as delivered: 1, 3, 5, 7, 9, 11, 13, 15, 17, 19, …; 3 unread")
     }
 
-    @Test func `a user shows the profile on one line`() {
+    @Test func `a user is printed with their profile on one line`() {
       let user = User(
         handle: Handle(stored: "bob"), displayName: "Bob\nB.", bio: "x\u{1B}", avatarURL: nil, showsPresence: false,
         sendsReadReceipts: true, createdAt: time)

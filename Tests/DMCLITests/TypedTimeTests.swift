@@ -18,7 +18,7 @@ extension LocalTime {
       ("5m", "2026-11-21T14:25:15.5Z"),
       ("1w", "2026-11-14T14:30:15.5Z"), ("0s", "2026-11-21T14:30:15.5Z"),
     ])
-    func `what is exact or an age does not depend on the zone`(_ text: String, _ meant: String) throws {
+    func `ages and times with an offset do not depend on the time zone`(_ text: String, _ meant: String) throws {
       for zone in ["UTC", "Europe/Berlin", "America/New_York"] {
         let found = try inZone(zone) { try DMSystem.typedTime(text, now: now) }
         #expect(found == Self.time(meant))
@@ -37,12 +37,14 @@ extension LocalTime {
       ("Asia/Tokyo", "yesterday", "2026-11-19T15:00:00Z"), ("Europe/Berlin", "2026-02-28", "2026-02-27T23:00:00Z"),
       ("Europe/Berlin", "1969-07-20", "1969-07-19T23:00:00Z"), ("UTC", "2024-02-29", "2024-02-29T00:00:00Z"),
     ])
-    func `what has no offset is in the local zone`(_ zone: String, _ text: String, _ meant: String) throws {
+    func `a date or time without an offset is in the local time zone`(_ zone: String, _ text: String, _ meant: String)
+      throws
+    {
       let found = try inZone(zone) { try DMSystem.typedTime(text, now: now) }
       #expect(found == Self.time(meant))
     }
 
-    @Test func `yesterday is a calendar day, also when that has 25 hours`() throws {
+    @Test func `'yesterday' is the calendar day before, also when that day has 25 hours`() throws {
       let morning = Self.time("2026-10-26T07:00:00Z")
       let (yesterday, today) = try inZone("Europe/Berlin") {
         (try DMSystem.typedTime("yesterday", now: morning), try DMSystem.typedTime("today", now: morning))
@@ -58,13 +60,13 @@ extension LocalTime {
       "2y", "2H",
       "99999999999999999999d", "9223372036854775807w", "٢h", "11/21/2026", "21.11.2026", "bob",
     ])
-    func `what is no time is refused with examples`(_ text: String) throws {
+    func `an invalid time is an error that names it`(_ text: String) throws {
       let error = #expect(throws: DMError.self) { try DMSystem.typedTime(text, now: now) }
       #expect(error?.code == .badTime)
       #expect(error?.subject == text)
     }
 
-    @Test func `an age that reaches beyond all time is refused or long ago`() throws {
+    @Test func `an age that overflows is an error, and a very long one is valid`() throws {
       #expect(throws: DMError.self) { try DMSystem.typedTime("9223372036854775807s", now: now) }
       #expect(try DMSystem.typedTime("100000d", now: now) < Self.time("1800-01-01T00:00:00Z"))
     }

@@ -14,7 +14,7 @@ struct JSONReaderFaultTests {
     "{\"a\":[}", "{\"a\":[1}", "{\"a\":tru}", "{\"a\":True}", "{\"a\":truex}", "{\"a\":nul}", "{\"a\":NaN}",
     "{\"a\":Infinity}", "{\"a\":undefined}", "// c\n{}", "{/**/}", "{\"a\":1;}", "\u{B}{}", "\u{A0}{}", "\u{2028}{}",
   ])
-  func `what is not an object of RFC 8259 is malformed`(_ text: String) throws {
+  func `a line that is not an RFC 8259 object is malformed`(_ text: String) throws {
     #expect(try code { try object(text) } == .malformedLine)
   }
 
@@ -22,7 +22,7 @@ struct JSONReaderFaultTests {
     "+1", "01", "-01", "00", "-", ".5", "1.", "1.e2", "1e", "1e+", "1E-", "0x10", "1_000", "--1", "1e400", "-1e400",
     "١",
   ])
-  func `what is not a number of RFC 8259 is malformed`(_ text: String) throws {
+  func `a number that RFC 8259 does not allow is malformed`(_ text: String) throws {
     #expect(try code { try object("{\"a\":\(text)}") } == .malformedLine)
   }
 
@@ -53,7 +53,7 @@ struct JSONReaderFaultTests {
       [0xF8, 0x88, 0x80, 0x80, 0x80],
       [0xFE], [0xFF], [0xED, 0xA0, 0xBD, 0xED, 0xB8, 0x80],
     ] as [[UInt8]])
-  func `what is not UTF-8 is refused in values, names and beside escapes`(_ bytes: [UInt8]) throws {
+  func `invalid UTF-8 is refused in values, in names and next to escapes`(_ bytes: [UInt8]) throws {
     #expect(try code { try object(Array("{\"a\":\"".utf8) + bytes + Array("\"}".utf8)) } == .invalidUTF8)
     #expect(try code { try object(Array("{\"".utf8) + bytes + Array("\":1}".utf8)) } == .invalidUTF8)
     #expect(try code { try object(Array("{\"a\":\"\\n".utf8) + bytes + Array("\"}".utf8)) } == .invalidUTF8)
@@ -69,7 +69,7 @@ struct JSONReaderFaultTests {
   }
 
   @Test(arguments: [1, 2, 15, 16, 17, 18, 100])
-  func `a name that stands twice is refused, however many members there are`(_ count: Int) throws {
+  func `a duplicate name is refused, however many members the object has`(_ count: Int) throws {
     let members = (0..<count).map { "\"m\($0)\":\($0)" }
     _ = try object("{\(members.joined(separator: ","))}")
     for twice in [0, count / 2, count - 1] {
@@ -78,16 +78,16 @@ struct JSONReaderFaultTests {
     }
   }
 
-  @Test func `a name that stands twice in an inner object is refused`() throws {
+  @Test func `a duplicate name in an inner object is refused`() throws {
     #expect(try code { try object(#"{"a":{"b":1,"b":2}}"#) } == .malformedLine)
     #expect(try code { try object(#"{"a":[{"b":1},{"b":2}],"b":3}"#) } == nil)
   }
 
-  @Test func `a name that stands twice is found through its escapes`() throws {
+  @Test func `a duplicate name is found also when one of the two is escaped`() throws {
     #expect(try code { try object(#"{"ab":1,"\u0061b":2}"#) } == .malformedLine)
   }
 
-  @Test func `names that differ in their bytes are two names`() throws {
+  @Test func `names that look the same but differ in their bytes are not duplicates`() throws {
     let object = try object("{\"\u{E9}\":1,\"e\u{301}\":2}")
     #expect(object.members.map(\.value) == [.integer(1), .integer(2)])
   }
@@ -97,19 +97,19 @@ struct JSONReaderFaultTests {
     ("{\"a\":1.}", 8),
     ("{\"a\":tru}", 6), ("{\"a\":\"\\q\"}", 9), ("  [", 3), ("{\"a\":1,}", 8),
   ])
-  func `a fault names its byte, counted from 1`(_ text: String, _ offset: Int) throws {
+  func `the error for malformed JSON gives the byte offset, counted from 1`(_ text: String, _ offset: Int) throws {
     let message = try fault { try object(text) }?.message ?? ""
     #expect(message.contains("at byte \(offset);"), "\(message)")
   }
 
-  @Test func `a string that cannot be taken is named by the byte of its closing quote`() throws {
+  @Test func `the error for an invalid string gives the byte offset of its closing quote`() throws {
     let invalid = try fault { try object(Array("{\"a\":\"".utf8) + [0xFF] + Array("\"}".utf8)) }?.message ?? ""
     #expect(invalid.contains("ends at byte 8;"), "\(invalid)")
     let null = try fault { try object("{\"a\":\"\\u0000\"}") }?.message ?? ""
     #expect(null.contains("ends at byte 13;"), "\(null)")
   }
 
-  @Test func `a hostile line of many names does not cost the square of them`() throws {
+  @Test func `a line with 60,000 names is not read in quadratic time`() throws {
     let members = (0..<60_000).map { "\"m\($0)\":0" }.joined(separator: ",")
     let clock = ContinuousClock()
     let spent = try clock.measure { _ = try object("{\(members)}") }

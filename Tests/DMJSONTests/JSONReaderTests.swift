@@ -21,7 +21,7 @@ struct JSONReaderTests {
   }
 
   @Test(arguments: ["{}", " { } ", "\t{\r\n}\r", "{}\r"])
-  func `white space around and within an object is none of its members`(_ text: String) throws {
+  func `white space around and within an object is ignored`(_ text: String) throws {
     #expect(try object(text).members.isEmpty)
   }
 
@@ -29,12 +29,12 @@ struct JSONReaderTests {
     ("[1,{}]", JSONValue.array([.integer(1), .object(JSONObject())])), (" 7 ", .integer(7)), ("null", .null),
     ("\"a\"", .string("a")), ("{}", .object(JSONObject())),
   ])
-  func `a line may be any value where none is required to be an object`(_ text: String, _ value: JSONValue) throws {
+  func `a line may be any JSON value where no object is required`(_ text: String, _ value: JSONValue) throws {
     #expect(try JSONReader.value(Array(text.utf8)[...]) == value)
   }
 
   @Test(arguments: ["", " ", "[1]2", "[", "nul"])
-  func `a line that is no value is an error`(_ text: String) {
+  func `a line that is not exactly one JSON value is an error`(_ text: String) {
     #expect(throws: DMError.self) { try JSONReader.value(Array(text.utf8)[...]) }
   }
 
@@ -57,7 +57,7 @@ struct JSONReaderTests {
     #expect(Array(text.utf8) == Array(meant.utf8))
   }
 
-  @Test func `an escape in a name counts`() throws {
+  @Test func `escapes in names are decoded`() throws {
     #expect(try object(#"{"\u0061b":1}"#)["ab"] == .integer(1))
   }
 
@@ -68,7 +68,9 @@ struct JSONReaderTests {
     ("1E+2", .number(100)), ("25e-1", .number(2.5)), ("0.5", .number(0.5)), ("1e308", .number(1e308)),
     ("1e-400", .number(0)),
   ])
-  func `a number is an integer while it fits one`(_ text: String, _ value: JSONValue) throws {
+  func `a number without fraction and exponent is an integer if it fits into 64 bits`(
+    _ text: String, _ value: JSONValue
+  ) throws {
     #expect(try object("{\"a\":\(text)}")["a"] == value)
   }
 
@@ -78,7 +80,7 @@ struct JSONReaderTests {
   }
 
   @Test(arguments: [64, 100_000])
-  func `deeper nesting is refused and not recursed into`(_ brackets: Int) throws {
+  func `nesting of more than 64 levels is refused without recursion`(_ brackets: Int) throws {
     let arrays = "{\"a\":" + String(repeating: "[", count: brackets)
     #expect(try fault { try object(arrays) }?.message.contains("nesting over 64") == true)
     let objects = String(repeating: "{\"a\":", count: brackets + 1)

@@ -28,7 +28,7 @@ struct JSONRoundTripTests {
   }
 
   @Test(arguments: 1...20 as ClosedRange<UInt64>)
-  func `any text comes back byte for byte and nothing hidden is written raw`(_ seed: UInt64) throws {
+  func `any text survives a round trip byte for byte, and hidden characters are escaped`(_ seed: UInt64) throws {
     var random = SplitMix64(seed: seed)
     for _ in 0..<200 {
       let text = Self.text(&random)
@@ -83,7 +83,7 @@ struct JSONRoundTripTests {
       (0x1, "\\u0001"), (0x9, "\\t"), (0xA, "\\n"), (0xD, "\\r"), (0x22, "\\\""), (0x5C, "\\\\"), (0x7F, "\\u007f"),
       (0x9B, "\\u009b"), (0x61C, "\\u061c"), (0x2028, "\\u2028"), (0x202E, "\\u202e"), (0xFEFF, "\\ufeff"),
     ] as [(UInt32, String)])
-  func `an escape has its one spelling`(_ value: UInt32, _ spelling: String) throws {
+  func `each escaped character has one spelling`(_ value: UInt32, _ spelling: String) throws {
     var json = JSONWriter()
     json.value(String(Character(try #require(Unicode.Scalar(value)))))
     #expect(String(decoding: json.bytes, as: UTF8.self) == "\"\(spelling)\"")
@@ -96,7 +96,7 @@ struct JSONRoundTripTests {
     #expect(String(decoding: json.bytes, as: UTF8.self) == String(number))
   }
 
-  @Test func `commas stand between members and elements and nowhere else`() throws {
+  @Test func `commas are written only between members and between elements`() throws {
     var json = JSONWriter()
     json.object {
       $0.member("a", 1)

@@ -52,7 +52,7 @@ struct LineSplitterTests {
   }
 
   @Test(arguments: [0, 1])
-  func `a line of the limit is whole and one byte more is too long`(_ extra: Int) throws {
+  func `a line as long as the limit is accepted, and one byte more is too long`(_ extra: Int) throws {
     let line = [UInt8](repeating: 0x61, count: LineSplitter.limit + extra)
     let input = line + [0x0A] + Array("next\n".utf8)
     let expected: [[UInt8]?] = [extra == 0 ? line : nil, Array("next".utf8)]
@@ -63,7 +63,7 @@ struct LineSplitterTests {
     #expect(Self.split([input[..<before], input[before...]]).lines == expected)
   }
 
-  @Test func `a line without an end costs no more memory than the limit and a piece`() throws {
+  @Test func `a line without an end buffers at most the limit and one chunk`() throws {
     let piece = [UInt8](repeating: 0x61, count: 64 * 1024)
     let chunks = Array(repeating: piece[...], count: 200) + [Array("\nnext\n".utf8)[...]]
     let result = Self.split(chunks)
@@ -72,7 +72,7 @@ struct LineSplitterTests {
     #expect(!result.isUnfinished)
   }
 
-  @Test func `an end within a line is noticed, also within one that is too long`() throws {
+  @Test func `input that ends within a line is unfinished, also if that line is too long`() throws {
     #expect(!Self.split([]).isUnfinished)
     #expect(!Self.split([Array("a\n".utf8)[...]]).isUnfinished)
     #expect(Self.split([Array("a\nb".utf8)[...]]).isUnfinished)

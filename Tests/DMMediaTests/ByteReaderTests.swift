@@ -22,13 +22,13 @@ struct ByteReaderTests {
 
   private func skip(_ count: Int, of bytes: [UInt8]) throws { try reading(bytes) { reader in try reader.skip(count) } }
 
-  @Test func `numbers are read in either order`() throws {
+  @Test func `numbers are read in big-endian and in little-endian order`() throws {
     #expect(try number(3, of: [1, 2, 3, 4]) == 0x010203)
     #expect(try number(3, of: [1, 2, 3, 4], isLittleEndian: true) == 0x030201)
     #expect(try number(8, of: [0x7F] + [UInt8](repeating: 0xFF, count: 7)) == .max)
   }
 
-  @Test func `beyond the end is nothing`() {
+  @Test func `reading or skipping past the end is an error`() {
     #expect(throws: ByteReader.OutOfBytes.self) { try number(3, of: [1, 2]) }
     #expect(throws: ByteReader.OutOfBytes.self) { try number(8, of: [UInt8](repeating: 0xFF, count: 8)) }
     #expect(throws: ByteReader.OutOfBytes.self) { try skip(.max, of: [1, 2]) }
@@ -39,7 +39,7 @@ struct ByteReaderTests {
     #expect(none == 0..<0)
   }
 
-  @Test func `a part ends where it does, whatever follows`() throws {
+  @Test func `a part of a reader cannot be read beyond its own end`() throws {
     try reading([1, 2, 3, 4, 5]) { reader in
       try reader.skip(1)
       var part = try reader.part(2)
@@ -56,7 +56,7 @@ struct ByteReaderTests {
     }
   }
 
-  @Test func `a file is in memory, and what is none is said`() throws {
+  @Test func `a regular file is mapped into memory, and anything else is an error`() throws {
     let folder = try SampleFolder()
     try folder.write([1, 2, 3], "file")
     try folder.write([], "empty")

@@ -44,7 +44,7 @@ struct HiddenBytesTests {
 
   // MARK: GIF
 
-  @Test func `a comment that a picture of a GIF swallows by one wrong length is noticed`() throws {
+  @Test func `a GIF comment that is hidden in the image data by a wrong block length is noticed`() throws {
     let bytes = try sample("moving.gif")
     let control = try #require(offsets(of: [0x21, 0xF9, 4], in: bytes).dropFirst().first)
     // The last sub-block of the first picture ends before the empty one.
@@ -60,7 +60,7 @@ struct HiddenBytesTests {
     try expectDoubt(soiled, .gif)
   }
 
-  @Test func `bytes behind the last code of a GIF are noticed`() throws {
+  @Test func `bytes after the last code of a GIF are noticed`() throws {
     let bytes = try sample("still.gif")
     var soiled = bytes
     soiled.insert(contentsOf: [UInt8(Self.secret.count)] + Self.secret, at: bytes.count - 2)
@@ -71,7 +71,7 @@ struct HiddenBytesTests {
     #expect(try !cut(soiled, .gif).isFullyParsed)
   }
 
-  @Test func `a GIF that ends early or goes on with something else is noticed`() throws {
+  @Test func `a GIF that ends early or has no proper end is noticed`() throws {
     let bytes = try sample("still.gif")
     #expect(try cut(bytes, .gif).isFullyParsed)
     for end in [[UInt8](), [0x55, 1, 2], [0x3A]] { #expect(try !cut(bytes.dropLast() + end, .gif).isFullyParsed) }
@@ -92,7 +92,7 @@ struct HiddenBytesTests {
   }
 
   @Test(arguments: ["sPLT", "CRIT", "hIST", "gAMA"])
-  func `a chunk of a PNG that no image needs, or that is too long, goes`(name: String) throws {
+  func `an unneeded or too long PNG chunk is removed`(name: String) throws {
     let bytes = try sample("colours.png")
     let clean = try #require(StrippedImage.result(of: bytes, as: .png))
     var soiled = bytes
@@ -102,7 +102,7 @@ struct HiddenBytesTests {
     #expect(StrippedImage.result(of: soiled, as: .png) == clean)
   }
 
-  @Test func `a chunk of a PNG that stands twice stays once`() throws {
+  @Test func `of a duplicate PNG chunk only the first is kept`() throws {
     let bytes = try sample("colours.png")
     var once = try #require(StrippedImage.result(of: bytes, as: .png))
     once.insert(contentsOf: chunk("gAMA", [0, 1, 2, 3]), at: 33)
@@ -111,7 +111,7 @@ struct HiddenBytesTests {
     #expect(StrippedImage.result(of: twice, as: .png) == StrippedImage.result(of: once, as: .png))
   }
 
-  @Test func `the name of a colour profile goes, and what stands behind its data`() throws {
+  @Test func `the name of a colour profile and bytes after its data are removed`() throws {
     let bytes = try sample("colours.png")
     let profile = try compressed("profile", 100)
     func with(_ content: [UInt8]) -> [UInt8] { Array(bytes[..<33]) + chunk("iCCP", content) + bytes[33...] }
@@ -121,7 +121,7 @@ struct HiddenBytesTests {
     #expect(StrippedImage.result(of: clean, as: .png) == clean)
   }
 
-  @Test func `a colour profile that is none or becomes too large goes`() throws {
+  @Test func `an invalid or too large colour profile is removed`() throws {
     let bytes = try sample("colours.png")
     let clean = StrippedImage.result(of: bytes, as: .png)
     let large = try compressed(String(repeating: "\u{1}", count: 1024), 4 * 1024 + 1)
@@ -136,7 +136,7 @@ struct HiddenBytesTests {
   }
 
   @Test(arguments: ["colours.png", "interlaced.png", "deep.png", "palette.png"])
-  func `bytes behind the pixels of a PNG are noticed`(name: String) throws {
+  func `bytes after the pixels of a PNG are noticed`(name: String) throws {
     let bytes = try sample(name)
     try expectDoubt(Array(bytes.dropLast(12)) + chunk("IDAT", Self.secret) + bytes.suffix(12), .png)
     // Pixels of more lines than there are.
@@ -145,7 +145,7 @@ struct HiddenBytesTests {
     #expect(try !cut(Array(bytes[..<first]) + chunk("IDAT", lines) + bytes.suffix(12), .png).isFullyParsed)
   }
 
-  @Test func `bytes behind the pixels of a frame are noticed, and the animation stays one`() throws {
+  @Test func `bytes after the pixels of an animated PNG frame are noticed, and the image stays animated`() throws {
     let bytes = try sample("moving.apng")
     #expect(try cut(bytes, .png).isFullyParsed)
     let soiled = Array(bytes.dropLast(12)) + chunk("fdAT", [0, 0, 0, 99] + Self.secret) + bytes.suffix(12)
@@ -158,7 +158,7 @@ struct HiddenBytesTests {
   // MARK: JPEG
 
   @Test(arguments: MediaSample.editable.filter { $0.format == .jpeg })
-  func `bytes behind the last block of a JPEG are noticed`(sample: MediaSample) throws {
+  func `bytes after the last block of a JPEG scan are noticed`(sample: MediaSample) throws {
     let bytes = try self.sample(sample.name)
     #expect(try cut(bytes, .jpeg).isFullyParsed)
     let scans = bytes.withCheckedBytes { JPEG.Segments($0).filter { $0.marker == JPEG.scan }.map(\.range) }
@@ -177,14 +177,14 @@ struct HiddenBytesTests {
   }
 
   @Test(arguments: MediaSample.editable.filter { $0.format == .jpeg })
-  func `a JPEG of which blocks are missing is noticed`(sample: MediaSample) throws {
+  func `a JPEG with missing blocks is noticed`(sample: MediaSample) throws {
     let bytes = try self.sample(sample.name)
     #expect(try !cut(Array(bytes.dropLast(12)) + [0xFF, 0xD9], .jpeg).isFullyParsed)
     #expect(try !cut(Array(bytes.dropLast(2)), .jpeg).isFullyParsed)
   }
 
   @Test(arguments: ["1x1", "2x2", "1x2", "2x1"], ["33x17", "64x64", "8x8", "250x7"])
-  func `JPEGs of all samplings and sizes are understood`(sampling: String, size: String) throws {
+  func `JPEGs of all samplings and sizes are parsed completely`(sampling: String, size: String) throws {
     let folder = try SampleFolder()
     try folder.run("ffmpeg", "-v", "error", "-f", "lavfi", "-i", "testsrc2=size=\(size)", "-frames:v", "1", "a.png")
     let format = ["1x1": "yuvj444p", "2x2": "yuvj420p", "1x2": "yuvj440p", "2x1": "yuvj422p"][sampling] ?? ""
@@ -200,7 +200,7 @@ struct HiddenBytesTests {
 
   // MARK: WebP
 
-  @Test func `a chunk of a WebP that swallows the next ones is noticed`() throws {
+  @Test func `a WebP chunk whose size includes the next chunks is noticed`() throws {
     let folder = try SampleFolder()
     let sample = try #require(MediaSample.editable.first { $0.name == "lossy.webp" })
     try sample.make(in: folder)
@@ -221,7 +221,7 @@ struct HiddenBytesTests {
   // MARK: zlib
 
   @Test(arguments: ["0", "1", "6", "9"])
-  func `the end of a zlib stream is found, and how much is in it`(level: String) throws {
+  func `the end and the uncompressed size of a zlib stream are found`(level: String) throws {
     for (text, count) in [("x", 1), ("abcdefghijklmnopqrstuvwxyz 0123456789", 1000), ("", 0), ("\u{7}", 100_000)] {
       let stream = try compressed(text, count, level)
       let size = text.utf8.count * count

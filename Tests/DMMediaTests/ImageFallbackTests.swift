@@ -12,7 +12,7 @@ struct ImageFallbackTests {
   private static let missing = "without vips images are not scaled and have no thumbnails; install libvips-tools"
   private static let hidden = "'it' is damaged or written in an unusual way, and may keep hidden data"
 
-  @Test func `without vips an image is cut, keeps how it is turned, and says what to install`() throws {
+  @Test func `without vips an image is stripped, keeps its orientation, and a warning says what to install`() throws {
     try folder.picture("source.jpg", "3000x200")
     try folder.run("exiftool", "-q", "-overwrite_original", "-Orientation#=6", "-Artist=Secret", "source.jpg")
     let file = try folder.prepare("source.jpg", hasTools: false)
@@ -23,7 +23,7 @@ struct ImageFallbackTests {
     #expect(try folder.header(file)?.orientation == 6)
   }
 
-  @Test func `without vips a HEIC stays as it is, and says so`() throws {
+  @Test func `without vips a HEIC keeps its metadata, with a warning`() throws {
     try folder.picture("source.png", "64x64")
     try folder.run("heif-enc", "source.png", "-o", "source.heic")
     let file = try folder.prepare("source.heic", hasTools: false)
@@ -36,7 +36,7 @@ struct ImageFallbackTests {
     #expect(try folder.prepare("source.heic", options, hasTools: false).advice == [Self.missing])
   }
 
-  @Test func `an image that vips cannot make sense of is sent as it is, with what vips said`() throws {
+  @Test func `an image that vips cannot read is sent unchanged, with the error of vips as a warning`() throws {
     try folder.picture("source.png", "64x64")
     var bytes = try folder.bytes(of: "source.png")
     // A colour type that there is none of.
@@ -50,7 +50,7 @@ struct ImageFallbackTests {
     #expect(file.advice.last == Self.hidden)
   }
 
-  @Test(arguments: [true, false]) func `what nobody can make sense of is refused`(_ hasTools: Bool) throws {
+  @Test(arguments: [true, false]) func `a JPEG that cannot be read is refused`(_ hasTools: Bool) throws {
     try folder.write([0xFF, 0xD8, 0xFF, 0xE0, 0, 1, 2, 3], to: "source.jpg")
     let error = #expect(throws: DMError.self) { try folder.prepare("source.jpg", hasTools: hasTools) }
     #expect(error?.code == .badAttachment)
@@ -64,7 +64,7 @@ struct ImageFallbackTests {
       + [8, 2, 0, 0, 0] + number(0)
   }
 
-  @Test func `more pixels than anyone looks at are refused before any tool runs`() throws {
+  @Test func `an image with too many pixels is refused before any tool runs`() throws {
     try folder.write(bomb(16385, 16384), to: "source.png")
     let error = #expect(throws: DMError.self) { try folder.prepare("source.png") }
     #expect(error?.code == .badAttachment)
@@ -72,7 +72,7 @@ struct ImageFallbackTests {
     #expect(error?.remedy == .sendAsFile)
   }
 
-  @Test func `more pixels in all frames are refused only where all would be decoded`() throws {
+  @Test func `too many pixels in all frames together are refused only if all frames would be decoded`() throws {
     func frames(_ width: Int, _ count: Int) -> [UInt8] {
       let frame: [UInt8] =
         [0x2C, 0, 0, 0, 0, 1, 0, 1, 0, 0x80, 0, 0, 0, 255, 255, 255, 2, 2, 0x4C, 1, 0]
@@ -87,7 +87,7 @@ struct ImageFallbackTests {
 
   /// What cannot be decoded line by line, of a size that no camera makes.
   @Test(arguments: ["source.png[interlace]", "source.jpg[interlace]", "source.webp[lossless,effort=0]"])
-  func `an honest image that needs too much memory is sent as it is`(_ output: String) throws {
+  func `a valid image that needs too much memory is sent without scaling or thumbnail`(_ output: String) throws {
     try folder.run("vips", "black", output, "10000", "10000", "--bands", "3")
     let file = try folder.prepare(String(output.prefix { $0 != "[" }))
     #expect(file.kind == .image)

@@ -5,7 +5,7 @@ import Testing
 
 struct ImageHeaderTests {
   @Test(arguments: MediaSample.editable + MediaSample.boxed)
-  func `it says what vips and exiftool say`(_ sample: MediaSample) throws {
+  func `the header agrees with vips and exiftool`(_ sample: MediaSample) throws {
     let folder = try SampleFolder()
     try sample.make(in: folder)
     #expect(try folder.format(of: sample.name) == sample.format)
@@ -26,7 +26,7 @@ struct ImageHeaderTests {
     ("baseline.jpg", "II"), ("baseline.jpg", "MM"), ("alpha.png", "MM"), ("moving.apng", "II"), ("lossy.webp", "II"),
     ("moving.webp", "MM"),
   ])
-  func `it knows each orientation`(_ name: String, _ order: String) throws {
+  func `each Exif orientation is read`(_ name: String, _ order: String) throws {
     let folder = try SampleFolder()
     try #require(MediaSample.editable.first { $0.name == name }).make(in: folder)
     for (orientation, turned) in try folder.turn(name, ["-all=", "-ExifByteOrder=\(order)"]) {
@@ -39,7 +39,7 @@ struct ImageHeaderTests {
 
   /// Where the boxes of a picture say how it is turned: what vips makes of it is what it looks like.
   @Test(arguments: [("irot", 0), ("irot", 1), ("irot", 2), ("irot", 3), ("imir", 0), ("imir", 1)])
-  func `it knows how a HEIC is turned`(_ name: String, _ value: Int) throws {
+  func `the rotation and mirroring of a HEIC are read`(_ name: String, _ value: Int) throws {
     let folder = try SampleFolder()
     let sample = MediaSample.boxed[0]
     try sample.make(in: folder)
@@ -57,7 +57,7 @@ struct ImageHeaderTests {
     #expect(try folder.pixels("seen.png") == folder.pixels("expected.png"))
   }
 
-  @Test func `turns follow each other`() {
+  @Test func `rotations and mirrorings are combined in their order`() {
     // Mirrored first and then turned by a quarter is 7; the other way around it is 5.
     var turn = ImageRotation()
     turn.mirror()
@@ -73,7 +73,7 @@ struct ImageHeaderTests {
     #expect(turn == ImageRotation())
   }
 
-  @Test func `a size that is none is not read`() throws {
+  @Test func `an image with an impossible size has no header`() throws {
     let folder = try SampleFolder()
     try folder.makePicture()
     var bytes = try folder.bytes("picture.png")
@@ -86,7 +86,7 @@ struct ImageHeaderTests {
     #expect(ImageHeader.read(bytes, as: .png)?.width == Int(Int32.max))
   }
 
-  @Test func `pixels of all frames are counted as far as numbers go`() {
+  @Test func `the pixel count covers all frames and does not overflow`() {
     #expect(ImageHeader(width: 3, height: 4, frameCount: 5).pixelCount == 60)
     let side = Int(Int32.max)
     #expect(ImageHeader(width: side, height: side, frameCount: side).pixelCount == .max)

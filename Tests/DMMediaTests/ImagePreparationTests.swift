@@ -47,7 +47,7 @@ struct ImagePreparationTests {
     #expect(try folder.header(file)?.orientation == 1)
   }
 
-  @Test func `a small JPEG is cut, and not encoded anew`() throws {
+  @Test func `a small JPEG loses its metadata and is not encoded again`() throws {
     try folder.picture("source.jpg", "640x480")
     try folder.run("ffmpeg", "-v", "error", "-i", "source.jpg", "-f", "rawvideo", "before")
     try addSecrets("source.jpg")
@@ -58,7 +58,7 @@ struct ImagePreparationTests {
     #expect(try folder.bytes(of: "before") == folder.bytes(of: "after"))
   }
 
-  @Test func `a clean image stays the file that it is`() throws {
+  @Test func `a clean small image does not grow`() throws {
     try folder.picture("source.png", "100x50", "-fflags", "+bitexact")
     let file = try folder.prepare("source.png")
     try expect(file, .png, 100, 50, thumbnail: (.webp, 100, 50))
@@ -66,7 +66,7 @@ struct ImagePreparationTests {
     #expect(try folder.bytes(of: file.path).count <= header.count)
   }
 
-  @Test func `a small image that is to be turned is encoded anew, no larger`() throws {
+  @Test func `a small rotated image is encoded upright, at its own size`() throws {
     try folder.picture("source.jpg", "200x100")
     try addSecrets("source.jpg", "-Orientation#=8")
     try expect(try folder.prepare("source.jpg"), .jpeg, 100, 200, thumbnail: (.jpeg, 100, 200))
@@ -87,7 +87,7 @@ struct ImagePreparationTests {
     try expect(deep, .png, 2048, 82, thumbnail: (.webp, 320, 13))
   }
 
-  @Test func `animations stay animations, and the thumbnail is their first frame`() throws {
+  @Test func `animations stay animated, and the thumbnail is a still image`() throws {
     for name in ["source.gif", "source.webp"] {
       let folder = try MediaFolder()
       try folder.run("ffmpeg", "-v", "error", "-f", "lavfi", "-i", "testsrc2=size=2100x60:rate=5:duration=1", "a.gif")
@@ -98,7 +98,7 @@ struct ImagePreparationTests {
     }
   }
 
-  @Test(arguments: ["heic", "avif"]) func `what few can show becomes JPEG`(_ kind: String) throws {
+  @Test(arguments: ["heic", "avif"]) func `HEIC and AVIF become JPEG`(_ kind: String) throws {
     try folder.picture("source.png", "400x200")
     try folder.run("heif-enc", kind == "avif" ? "-A" : "-v", "source.png", "-o", "source.\(kind)")
     try addSecrets("source.\(kind)")
@@ -107,13 +107,13 @@ struct ImagePreparationTests {
     #expect(try folder.secrets(file.path) == "")
   }
 
-  @Test func `what few can show becomes WebP where it can be seen through`() throws {
+  @Test func `a HEIC with transparency becomes WebP`() throws {
     try folder.picture("source.png", "400x200", "-vf", "format=rgba,colorchannelmixer=aa=0.5")
     try folder.run("heif-enc", "source.png", "-o", "source.heic")
     try expect(try folder.prepare("source.heic"), .webp, 400, 200, thumbnail: (.webp, 320, 160))
   }
 
-  @Test func `inks become light`() throws {
+  @Test func `CMYK images become RGB`() throws {
     try folder.picture("rgb.jpg", "400x200")
     try folder.run("vips", "icc_export", "rgb.jpg", "source.jpg", "--output-profile", "cmyk")
     let before = try #require(try ImageHeader.read(folder.file("source.jpg"), as: .jpeg))
@@ -123,7 +123,7 @@ struct ImagePreparationTests {
     #expect(try folder.header(file)?.isCMYK == false)
   }
 
-  @Test func `a profile of light stays with the image, and the thumbnail needs none`() throws {
+  @Test func `an RGB colour profile stays in the image, and the thumbnail has none`() throws {
     try folder.picture("rgb.jpg", "2100x200")
     try folder.run("vips", "icc_export", "rgb.jpg", "source.jpg", "--output-profile", "p3")
     let file = try folder.prepare("source.jpg")
@@ -132,7 +132,7 @@ struct ImagePreparationTests {
     #expect(try folder.run("exiftool", "-s3", "-ProfileDescription", try #require(file.thumbnail).path) == "")
   }
 
-  @Test func `who keeps metadata keeps it, scaled or not`() throws {
+  @Test func `with keepsMetadata an image keeps its metadata, scaled or not`() throws {
     var options = PreparationOptions()
     options.keepsMetadata = true
     try folder.picture("source.jpg", "2100x200")
@@ -153,7 +153,7 @@ struct ImagePreparationTests {
     #expect(try folder.tool("exiftool").run(Self.secrets + ["source.jpg"]).isOK)
   }
 
-  @Test func `nothing is decoded of a file that is sent as a file`() throws {
+  @Test func `an image that is sent as a file is not decoded`() throws {
     try folder.picture("source.jpg", "3000x200")
     var options = PreparationOptions()
     options.asFile = true

@@ -10,7 +10,7 @@ struct MediaFormatTests {
     ("moving.avi", .avi), ("sound.mp3", .mp3), ("sound.m4a", .m4a), ("sound.mp4", .m4a), ("sound.aac", .aac),
     ("sound.ogg", .ogg), ("sound.opus", .ogg), ("sound.flac", .flac), ("sound.wav", .wav),
   ])
-  func `films and sounds are recognized by their content`(_ name: String, _ format: MediaFormat) throws {
+  func `video and audio formats are recognised by their content`(_ name: String, _ format: MediaFormat) throws {
     let folder = try SampleFolder()
     try folder.makeFilm(name)
     #expect(try folder.format(of: name) == format)
@@ -18,14 +18,14 @@ struct MediaFormatTests {
   }
 
   @Test(arguments: ["8000", "22050", "44100"])
-  func `an MP3 needs no tag to be recognized`(_ frequency: String) throws {
+  func `an MP3 without a tag is recognised`(_ frequency: String) throws {
     let folder = try SampleFolder()
     try folder.makeFilm("sound.mp3", ["-id3v2_version", "0", "-write_xing", "0", "-ar", frequency])
     #expect(try folder.bytes("sound.mp3").first == 0xFF)
     #expect(try folder.format(of: "sound.mp3") == .mp3)
   }
 
-  @Test func `a tag says nothing of what follows it`() throws {
+  @Test func `the format after an ID3 tag is recognised`() throws {
     let folder = try SampleFolder()
     let tag = Array("ID3\u{4}\0\0\0\0\0\u{5}hello".utf8)
     for (name, format) in [("sound.flac", MediaFormat.flac), ("sound.aac", .aac)] {
@@ -46,7 +46,7 @@ struct MediaFormatTests {
     ("\0\0\0\u{8}wide\0\0\0\u{8}mdat", .binary),
     ("Get free wide skip", .text), ("The free lunch", .text),
   ])
-  func `the first bytes decide`(_ text: String, _ format: MediaFormat) {
+  func `a file is recognised by its first bytes, whatever follows`(_ text: String, _ format: MediaFormat) {
     #expect(MediaFormat.of(Array(text.utf8)) == format)
     #expect(MediaFormat.of(Array(text.utf8) + Array("<script>".utf8)) == (format == .binary ? .binary : format))
   }
@@ -69,7 +69,7 @@ struct MediaFormatTests {
     for bytes in foreign { #expect(MediaFormat.of(bytes) == .binary) }
   }
 
-  @Test func `text is looked at no further than 64 KiB, whatever stands there`() {
+  @Test func `only the first 64 KiB of a text are checked, even if they end inside a character`() {
     let limit = 64 * 1024
     for character in ["é", "日", "👩"] {
       for count in (limit - 4)...limit {
@@ -82,7 +82,7 @@ struct MediaFormatTests {
     #expect(MediaFormat.of([UInt8](repeating: 0xFF, count: limit + 9)) == .binary)
   }
 
-  @Test func `names end as the content is`() {
+  @Test func `each format has its file extensions`() {
     for format in MediaFormat.allCases where format != .text && format != .binary {
       #expect(!format.fileExtensions.isEmpty)
     }

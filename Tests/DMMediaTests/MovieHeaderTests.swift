@@ -6,7 +6,7 @@ import Testing
 
 struct MovieHeaderTests {
   @Test(arguments: ["moving.mp4", "moving.mov", "sound.m4a", "sound.wav"])
-  func `it says what ffprobe says`(_ name: String) throws {
+  func `the header agrees with ffprobe`(_ name: String) throws {
     let folder = try SampleFolder()
     try folder.makeFilm(name)
     let header = try #require(try folder.film(name))
@@ -21,7 +21,7 @@ struct MovieHeaderTests {
   }
 
   @Test(arguments: ["90", "180", "270"])
-  func `a film that is turned is as it is looked at`(_ degrees: String) throws {
+  func `the size of a rotated video is its displayed size`(_ degrees: String) throws {
     let folder = try SampleFolder()
     try folder.makeFilm("moving.mp4")
     try folder.run(
@@ -31,7 +31,7 @@ struct MovieHeaderTests {
     #expect(header.height == (degrees == "180" ? 64 : 96))
   }
 
-  @Test func `sound that is written without an end is as long as what is there`() throws {
+  @Test func `a WAV without a valid data length has the duration of its data`() throws {
     let folder = try SampleFolder()
     try folder.makeFilm("sound.wav")
     var bytes = try folder.bytes("sound.wav")
@@ -41,12 +41,12 @@ struct MovieHeaderTests {
     #expect(bytes.withCheckedBytes { MovieHeader.read($0, as: .wav) }?.duration == expected)
   }
 
-  @Test func `what is no film is not read`() {
+  @Test func `bytes that are not a video have no header`() {
     #expect([UInt8]().withCheckedBytes { MovieHeader.read($0, as: .mp4) } == nil)
     #expect([UInt8](repeating: 0, count: 100).withCheckedBytes { MovieHeader.read($0, as: .webm) } == nil)
   }
 
-  @Test func `a duration that cannot be is none`() throws {
+  @Test func `an impossible duration is nil`() throws {
     let folder = try SampleFolder()
     try folder.makeFilm("moving.mp4")
     let bytes = try folder.bytes("moving.mp4")

@@ -60,7 +60,7 @@ struct MoviePreparationTests {
     if format != .avi { #expect(try frames(file.path) == frames(folder.file("source.\(kind)"))) }
   }
 
-  @Test func `who keeps metadata keeps the file as it is`() throws {
+  @Test func `with keepsMetadata a video is sent unchanged`() throws {
     try film("source.mp4")
     var options = PreparationOptions()
     options.keepsMetadata = true
@@ -69,7 +69,7 @@ struct MoviePreparationTests {
     try expect(file, width: 640, height: 360, seconds: 3, thumbnail: [320, 180])
   }
 
-  @Test func `a video is as it is looked at: turned, and of square pixels`() throws {
+  @Test func `the size of a video takes its rotation and pixel aspect ratio into account`() throws {
     try film("upright.mp4", "640x360", seconds: 1, "-vf", "setsar=4/3")
     try folder.run(
       "ffmpeg", "-v", "error", "-i", "upright.mp4", "-c", "copy", "-metadata:s:v:0", "rotate=90", "source.mp4")
@@ -77,7 +77,7 @@ struct MoviePreparationTests {
     try expect(file, width: 360, height: 853, seconds: 1, thumbnail: [135, 320])
   }
 
-  @Test func `data streams are left out`() throws {
+  @Test func `subtitle and data streams are removed`() throws {
     try film("film.mp4", "64x64", seconds: 1)
     try folder.write("1\n00:00:00,000 --> 00:00:01,000\nSecret\n".utf8, to: "where.srt")
     try folder.run(
@@ -90,7 +90,7 @@ struct MoviePreparationTests {
     #expect(try !folder.bytes(of: file.path).contains("Secret".utf8))
   }
 
-  @Test func `a video is made smaller for who asks for it`() throws {
+  @Test func `a video is scaled and encoded again if a bitrate is given`() throws {
     try film("source.webm", "2001x1002", seconds: 2)
     var options = PreparationOptions()
     options.videoBitrate = 300
@@ -107,7 +107,7 @@ struct MoviePreparationTests {
         < #require(index.firstRange(of: "mdat".utf8)).lowerBound)
   }
 
-  @Test func `who waits is told how far it is, and may stop it`() throws {
+  @Test func `encoding reports its progress, and the caller can stop it`() throws {
     struct Stopped: Error {}
     try film("source.mp4", "1280x720", seconds: 60, "-preset", "ultrafast")
     var options = PreparationOptions()
@@ -123,7 +123,7 @@ struct MoviePreparationTests {
     #expect(reports.last?.hasSuffix(" %") == true)
   }
 
-  @Test func `a video without pictures is a sound, also one with a cover`() throws {
+  @Test func `a video file without moving images is audio, even with a cover image`() throws {
     try folder.picture("cover.jpg", "64x64")
     try folder.run("ffmpeg", "-v", "error", "-f", "lavfi", "-i", "sine=duration=2", "sound.wav")
     try folder.run(
@@ -142,7 +142,7 @@ struct MoviePreparationTests {
   }
 
   @Test(arguments: ["mp3", "m4a", "aac", "ogg", "flac", "wav"])
-  func `a sound stays as it is and has a duration`(_ kind: String) throws {
+  func `an audio file is not changed, and its duration is read`(_ kind: String) throws {
     try folder.run(
       "ffmpeg", "-v", "error", "-f", "lavfi", "-i", "sine=duration=2", "-metadata", "title=Kept", "source.\(kind)")
     let file = try folder.prepare("source.\(kind)")
@@ -153,7 +153,7 @@ struct MoviePreparationTests {
     #expect(abs(duration.microseconds - 2_000_000) < 200_000)
   }
 
-  @Test func `without ffmpeg a video is sent as it is, with what its own header says`() throws {
+  @Test func `without ffmpeg a video gets size and duration from its header, and a warning`() throws {
     try film("source.mp4")
     let file = try folder.prepare("source.mp4", hasTools: false)
     #expect(file.kind == .video)
@@ -168,7 +168,7 @@ struct MoviePreparationTests {
     #expect(try folder.prepare("source.mp3", hasTools: false).advice == [Self.missing])
   }
 
-  @Test func `a video that ffmpeg cannot read is sent as it is, with what ffmpeg said`() throws {
+  @Test func `a video that ffmpeg cannot read is sent unchanged, with the error of ffmpeg as a warning`() throws {
     try film("whole.mp4", "64x64", seconds: 1)
     try folder.write(try folder.bytes(of: "whole.mp4").prefix(2000), to: "source.mp4")
     let file = try folder.prepare("source.mp4")
@@ -181,7 +181,7 @@ struct MoviePreparationTests {
 
   static let kept = "'it' keeps its metadata, which may tell where it was taken"
 
-  @Test func `without ffmpeg a film whose boxes cannot be read is named, and sent without a warning when asked for`()
+  @Test func `without ffmpeg an MP4 with invalid boxes gives a warning unless its metadata is to be kept`()
     throws
   {
     try film("source.mp4", "64x64", seconds: 1)
@@ -203,7 +203,7 @@ struct MoviePreparationTests {
     #expect(try folder.prepare("other.webm", hasTools: false).advice == [Self.missing, Self.kept])
   }
 
-  @Test func `without ffmpeg subtitles, names of handlers and tags in fragments go`() throws {
+  @Test func `without ffmpeg subtitles, handler names and tags in fragments are removed from an MP4`() throws {
     try film("film.mp4", "64x64", seconds: 2)
     try folder.write("1\n00:00:00,000 --> 00:00:01,000\nWhere it was\n".utf8, to: "where.srt")
     try folder.run(
@@ -224,7 +224,7 @@ struct MoviePreparationTests {
     #expect(try !folder.bytes(of: fragments.path).contains("Secret".utf8))
   }
 
-  @Test(arguments: [true, false]) func `a file that may tell where it was made is named`(hasTools: Bool) throws {
+  @Test(arguments: [true, false]) func `a file that may contain a GPS position gives a warning`(hasTools: Bool) throws {
     try folder.picture("source.tiff", "64x64")
     try film("source.ts", "64x64", seconds: 1)
     try film("source.flv", "64x64", seconds: 1, "-ar", "44100")
@@ -242,7 +242,7 @@ struct MoviePreparationTests {
     }
   }
 
-  @Test func `a film that begins with metadata of its own is a film`() throws {
+  @Test func `an MP4 that begins with a metadata box is recognised, and the box is removed`() throws {
     try film("film.mp4", "64x64", seconds: 1)
     let metadata: [UInt8] = [0, 0, 0, 40] + Array("uuid0123456789abcdefGPS 48.8577 2.29".utf8)
     try folder.write(metadata + folder.bytes(of: "film.mp4"), to: "source.mp4")
@@ -253,7 +253,7 @@ struct MoviePreparationTests {
     }
   }
 
-  @Test func `a sound that tells where it was recorded is named`() throws {
+  @Test func `a sound with its GPS position gives a warning`() throws {
     try folder.run(
       "ffmpeg", "-v", "error", "-f", "lavfi", "-i", "sine=duration=1", "-metadata", "location=+48.8577+002.295/", "-f",
       "mov", "source.m4a")
@@ -264,7 +264,7 @@ struct MoviePreparationTests {
     #expect(try folder.prepare("source.m4a", options).advice == [])
   }
 
-  @Test func `a playlist reads no other file`() throws {
+  @Test func `a playlist does not make ffmpeg read other files`() throws {
     try film("secret.mp4", "64x64", seconds: 1)
     let list = "#EXTM3U\n#EXT-X-TARGETDURATION:1\n#EXTINF:1,\nfile://\(folder.file("secret.mp4"))\n#EXT-X-ENDLIST\n"
     try folder.write(list.utf8, to: "source.m3u8")

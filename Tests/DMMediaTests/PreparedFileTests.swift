@@ -4,7 +4,7 @@ import Testing
 @testable import DMModel
 
 struct PreparedFileTests {
-  @Test func `a prepared file has the extension of what it is, unless it keeps its own`() {
+  @Test func `a prepared file gets the extension of its format, unless its name is kept`() {
     var file = PreparedFile(path: "x", kind: .image, format: .jpeg)
     #expect(file.name("a.png", keeps: false) == "a.jpg")
     #expect(file.name("a.JPEG", keeps: false) == "a.JPEG")

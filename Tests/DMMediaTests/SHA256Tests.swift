@@ -18,17 +18,17 @@ struct SHA256Tests {
       "cf5b16a778af8380036ce59e7b0492370b249b11e8f07a51afac45037afee9d1"
     ),
   ])
-  func `it is what the standard says`(_ text: String, _ hash: String) {
+  func `SHA-256 of the standard's examples is right`(_ text: String, _ hash: String) {
     #expect(sha256(Array(text.utf8)) == hash)
   }
 
-  @Test func `a million letters are what the standard says`() {
+  @Test func `SHA-256 of a million letters is that of the standard`() {
     #expect(
       sha256([UInt8](repeating: 0x61, count: 1_000_000))
         == "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0")
   }
 
-  @Test func `every length and every split is what sha256sum says`() throws {
+  @Test func `SHA-256 agrees with sha256sum for all lengths and splits`() throws {
     let folder = try SampleFolder()
     var random = SplitMix64(seed: 0x5EED)
     let lengths = Array(0...200) + (0..<20).map { _ in random.below(100_000) }

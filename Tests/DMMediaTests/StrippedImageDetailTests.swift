@@ -16,7 +16,7 @@ struct StrippedImageDetailTests {
     try #require(StrippedImage.result(of: bytes, as: format, keepsOrientation: keepsOrientation))
   }
 
-  @Test func `a comment between the scans of a JPEG goes`() throws {
+  @Test func `a comment between the scans of a JPEG is removed`() throws {
     let bytes = try sample("progressive.jpg")
     let clean = try cut(bytes, .jpeg)
     let scans = offsets(of: [0xFF, 0xDA], in: bytes)
@@ -31,7 +31,7 @@ struct StrippedImageDetailTests {
     }
   }
 
-  @Test func `the thumbnail of JFIF goes`() throws {
+  @Test func `the JFIF thumbnail of a JPEG is removed`() throws {
     let folder = try SampleFolder()
     try folder.makePicture()
     try folder.run("ffmpeg", "-v", "error", "-i", "picture.png", "plain.jpg")
@@ -46,7 +46,7 @@ struct StrippedImageDetailTests {
     #expect(try cut(Array(extended), .jpeg) == cut(bytes, .jpeg))
   }
 
-  @Test func `of what Adobe writes only the colours stay`() throws {
+  @Test func `of the Adobe segment of a JPEG only the colour information stays`() throws {
     let bytes = try sample("cmyk.jpg")
     let offset = try #require(offsets(of: Array("Adobe".utf8), in: bytes).first)
     var soiled = bytes
@@ -57,14 +57,14 @@ struct StrippedImageDetailTests {
     #expect(offsets(of: Array("more".utf8), in: try cut(soiled, .jpeg)).isEmpty)
   }
 
-  @Test func `a second picture behind a JPEG goes`() throws {
+  @Test func `a second image after a JPEG is removed`() throws {
     let bytes = try sample("baseline.jpg")
     let clean = try cut(bytes, .jpeg)
     let index = [0xFF, 0xE2, 0, 8] + Array("MPF\0".utf8) + [1, 2]
     #expect(try cut(Array(bytes[..<2]) + index + bytes[2...] + bytes, .jpeg) == clean)
   }
 
-  @Test func `a JPEG that is cut short is ended`() throws {
+  @Test func `a truncated JPEG gets an end marker`() throws {
     let bytes = try cut(try sample("progressive.jpg"), .jpeg)
     for count in [bytes.count - 2, bytes.count - 1, bytes.count - 40, bytes.count / 2] {
       let clean = try cut(Array(bytes.prefix(count)), .jpeg)
@@ -75,7 +75,7 @@ struct StrippedImageDetailTests {
     }
   }
 
-  @Test func `chunks of a PNG that nobody knows go`() throws {
+  @Test func `unknown and metadata chunks of a PNG are removed`() throws {
     let bytes = try sample("colours.png")
     let clean = try cut(bytes, .png)
     for name in ["tEXt", "zTXt", "iTXt", "eXIf", "tIME", "prVt", "vpAg"] {
@@ -91,14 +91,14 @@ struct StrippedImageDetailTests {
     }
   }
 
-  @Test func `a PNG whose first chunk is not what it should be is no image`() throws {
+  @Test func `a PNG with an invalid first chunk is not stripped`() throws {
     var bytes = try sample("colours.png")
     bytes[11] += 1
     bytes.insert(0, at: 29)
     #expect(StrippedImage.result(of: bytes, as: .png) == nil)
   }
 
-  @Test func `a frame of a WebP keeps its picture alone, and sizes are right`() throws {
+  @Test func `a WebP frame keeps only its image data, and the sizes are corrected`() throws {
     let bytes = try sample("moving.webp")
     let clean = try cut(bytes, .webp)
     let frame = try #require(offsets(of: Array("ANMF".utf8), in: clean).first)
@@ -112,7 +112,7 @@ struct StrippedImageDetailTests {
     #expect(clean[4..<8].reversed().reduce(0) { $0 << 8 | Int($1) } == clean.count - 8)
   }
 
-  @Test func `an odd WebP is made even before more is added`() throws {
+  @Test func `a WebP with an odd length is padded before a chunk is added`() throws {
     let folder = try SampleFolder()
     let sample = try #require(MediaSample.editable.first { $0.name == "lossy.webp" })
     try sample.make(in: folder)
@@ -126,7 +126,7 @@ struct StrippedImageDetailTests {
     #expect(try cut(clean, .webp)[flags] & 0x0C == 0)
   }
 
-  @Test func `of the extensions of a GIF nothing but their meaning is left`() throws {
+  @Test func `GIF extensions that the image does not need are removed`() throws {
     let bytes = try cut(try sample("moving.gif"), .gif)
     let end = bytes.count - 1
     func extended(_ block: [UInt8]) -> [UInt8] { Array(bytes[..<end]) + block + bytes[end...] }

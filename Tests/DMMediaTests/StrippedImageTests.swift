@@ -7,7 +7,7 @@ import Testing
 
 struct StrippedImageTests {
   @Test(arguments: MediaSample.editable)
-  func `nothing but structure and colours is left, and every pixel`(_ sample: MediaSample) throws {
+  func `only structure, colour information and every pixel are left`(_ sample: MediaSample) throws {
     let folder = try SampleFolder()
     let clean = "clean-\(sample.name)"
     try sample.make(in: folder)
@@ -41,7 +41,7 @@ struct StrippedImageTests {
   ]
 
   @Test(arguments: ["profile.jpg", "cmyk.jpg", "interlaced.png", "lossless.webp"])
-  func `profiles are there to be kept`(_ name: String) throws {
+  func `the sample images have colour profiles`(_ name: String) throws {
     let folder = try SampleFolder()
     let sample = try #require(MediaSample.editable.first { $0.name == name })
     try sample.make(in: folder)
@@ -49,7 +49,7 @@ struct StrippedImageTests {
   }
 
   @Test(arguments: MediaSample.editable)
-  func `what is clean is one piece`(_ sample: MediaSample) throws {
+  func `a stripped image is stripped again as a single range`(_ sample: MediaSample) throws {
     let folder = try SampleFolder()
     try sample.make(in: folder)
     try folder.cut(sample.name, to: "clean")
@@ -58,7 +58,7 @@ struct StrippedImageTests {
   }
 
   @Test(arguments: MediaSample.editable)
-  func `what is behind the end is gone`(_ sample: MediaSample) throws {
+  func `bytes after the end of an image are removed`(_ sample: MediaSample) throws {
     let folder = try SampleFolder()
     try sample.make(in: folder)
     let bytes = try folder.bytes(sample.name)
@@ -72,7 +72,7 @@ struct StrippedImageTests {
   @Test(arguments: [
     "baseline.jpg", "ffmpeg.jpg", "alpha.png", "lossy.webp", "lossless.webp", "moving.webp",
   ])
-  func `the orientation is kept and nothing else`(_ name: String) throws {
+  func `only the orientation of the metadata is kept`(_ name: String) throws {
     let folder = try SampleFolder()
     let sample = try #require(MediaSample.editable.first { $0.name == name })
     try sample.make(in: folder)
@@ -90,13 +90,13 @@ struct StrippedImageTests {
     }
   }
 
-  @Test func `other formats are not cut`() {
+  @Test func `other formats are not stripped`() {
     #expect(StrippedImage.result(of: Array("text".utf8), as: .text) == nil)
     #expect(StrippedImage.result(of: [], as: .jpeg) == nil)
     #expect(StrippedImage.result(of: [0xFF, 0xD8, 0xFF, 0xD9], as: .jpeg) == nil)
   }
 
-  @Test func `more pieces than can be held are refused`() throws {
+  @Test func `an image with more ranges than the limit is refused`() throws {
     let folder = try SampleFolder()
     try folder.makeAnimation()
     let bytes = try folder.bytes("animation.gif")
@@ -109,7 +109,7 @@ struct StrippedImageTests {
     #expect(StrippedImage.result(of: crowded(StrippedImage.limit), as: .gif) == nil)
   }
 
-  @Test func `a file is written once, for its owner`() throws {
+  @Test func `a stripped file is readable by its owner only, and replaces no existing file`() throws {
     let folder = try SampleFolder()
     try folder.write(Array("0123456789".utf8), "source")
     let file = try MappedFile(path: folder.path("source"))

@@ -27,7 +27,7 @@ struct VoiceTests {
   }
 
   @Test(arguments: ["wav", "mp3", "m4a", "ogg", "flac"])
-  func `a sound becomes mono Opus without tags, with its shape`(_ kind: String) throws {
+  func `a sound becomes mono Opus without tags, with a waveform`(_ kind: String) throws {
     try sound("source.\(kind)")
     let file = try folder.prepare("source.\(kind)", options)
     #expect(file.kind == .voice)
@@ -48,14 +48,14 @@ struct VoiceTests {
     #expect(shape[45..<62].allSatisfy { $0 > 150 })
   }
 
-  @Test func `what is heard in a video becomes a voice message`() throws {
+  @Test func `the sound of a video becomes a voice message`() throws {
     try folder.run(
       "ffmpeg", "-v", "error", "-f", "lavfi", "-i", "testsrc2=size=64x64:duration=1", "-f", "lavfi", "-i",
       "sine=duration=1", "source.mp4")
     #expect(try folder.prepare("source.mp4", options).kind == .voice)
   }
 
-  @Test func `what cannot be heard becomes none`() throws {
+  @Test func `a file without sound cannot become a voice message`() throws {
     try folder.run("ffmpeg", "-v", "error", "-f", "lavfi", "-i", "testsrc2=size=64x64:duration=1", "source.mp4")
     try folder.picture("source.png", "64x64")
     try folder.write("text".utf8, to: "source.txt")
@@ -66,7 +66,7 @@ struct VoiceTests {
     }
   }
 
-  @Test func `without ffmpeg it is sent as the sound that it is`() throws {
+  @Test func `without ffmpeg a voice message is sent as an audio file, with a warning`() throws {
     try sound("source.wav")
     let file = try folder.prepare("source.wav", options, hasTools: false)
     #expect(file.kind == .audio)

@@ -17,7 +17,7 @@ struct AttachmentNameTests {
     ("a\u{E0041}\u{E007F}b", "ab"), ("\u{202E}/", "file"), ("\u{202E}.a", "a"), ("a\\b", "a\\b"),
     ("naïve 日本 👨‍👩‍👧.png", "naïve 日本 👨‍👩‍👧.png"), ("e\u{301}", "e\u{301}"), ("$(rm -rf ~)", "$(rm -rf ~)"),
   ])
-  func `whatever it was called, it is the name of a file`(_ name: String, _ safe: String) {
+  func `any attachment name becomes a safe file name`(_ name: String, _ safe: String) {
     #expect(Array(Attachment.safeName(name).utf8) == Array(safe.utf8))
   }
 
@@ -33,7 +33,7 @@ struct AttachmentNameTests {
     #expect(whole.utf8.starts(with: stem))
   }
 
-  @Test func `255 bytes are no byte too many`() {
+  @Test func `a name of 255 bytes is not cut`() {
     let most = String(repeating: "x", count: 251) + ".jpg"
     #expect(Attachment.safeName(most) == most)
     #expect(Attachment.safeName("x" + most) == most)
@@ -44,7 +44,7 @@ struct AttachmentNameTests {
     ("a.b c", nil), ("a.é", nil), ("a.12345678901234567", nil), ("a.1234567890123456", "1234567890123456"),
     ("", nil), ("a.jp/g", nil),
   ])
-  func `an extension is short and plain`(_ name: String, _ ending: String?) {
+  func `an extension is at most 16 ASCII letters and digits`(_ name: String, _ ending: String?) {
     #expect(Attachment.fileExtension(of: name) == ending)
   }
 
@@ -52,17 +52,17 @@ struct AttachmentNameTests {
     ("a.png", "jpg", "a.jpg"), ("a", "jpg", "a.jpg"), ("a.tar.gz", "zip", "a.tar.zip"), ("a.", "jpg", "a..jpg"),
     ("a.b c", "jpg", "a.b c.jpg"), ("photo.jpg", "thumbnail.webp", "photo.thumbnail.webp"),
   ])
-  func `an extension takes the place of another`(_ name: String, _ ending: String, _ expected: String) {
+  func `a new extension replaces the old one`(_ name: String, _ ending: String, _ expected: String) {
     #expect(Attachment.name(name, withExtension: ending) == expected)
   }
 
   @Test(arguments: [("a.png", "a-2.png"), ("a", "a-2"), ("a.tar.gz", "a.tar-2.gz"), ("a.b c", "a.b c-2")])
-  func `a number stands before the extension`(_ name: String, _ expected: String) {
+  func `a number is inserted before the extension`(_ name: String, _ expected: String) {
     #expect(Attachment.name(name, numbered: 2) == expected)
   }
 
   @Test(arguments: ["x", "é", "日", "👍"])
-  func `a name that is made is not too long either`(_ letter: String) {
+  func `a name with a new extension or a number has at most 255 bytes`(_ letter: String) {
     let name = Attachment.safeName(String(repeating: letter, count: 300) + ".gif")
     for made in [
       Attachment.name(name, withExtension: "thumbnail.webp"), Attachment.name(name, numbered: 12),

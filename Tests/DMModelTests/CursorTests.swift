@@ -13,13 +13,13 @@ struct CursorTests {
   ]
 
   @Test(arguments: positions)
-  func `a cursor is read as it was written`(_ position: Cursor.Position) throws {
+  func `a cursor is parsed to the position it was made of`(_ position: Cursor.Position) throws {
     let cursor = Cursor(store: Self.store, position)
     #expect(try Cursor(cursor.description) == cursor)
     #expect(try Cursor(cursor.description).position(in: Self.store) == position)
   }
 
-  @Test func `any cursor is read as it was written`() throws {
+  @Test func `any random cursor is parsed to the position it was made of`() throws {
     var random = SplitMix64(seed: 1)
     for _ in 1...2000 {
       let store = Identifier(high: random.next(), low: random.next() >> UInt64(random.below(64)))
@@ -31,12 +31,12 @@ struct CursorTests {
     }
   }
 
-  @Test func `a cursor is written like this, and stays so`() {
+  @Test func `the text form of a cursor does not change between versions`() {
     #expect(Cursor(store: Self.store, Cursor.Position(rev: 4711)).description == "c8e5f0123456789ab-1267")
     #expect(Cursor(store: Self.store, Cursor.Position(rev: 4711, seq: 10)).description == "c8e5f0123456789ab-1267-a")
   }
 
-  @Test func `cursors are in the order of their changes, and within one in the order of messages`() {
+  @Test func `cursors sort by change, and within a change by message number`() {
     let cursors = Self.positions.map { Cursor(store: Self.store, $0) }
     #expect(cursors.shuffled().sorted() == cursors)
     for (a, b) in zip(cursors, cursors.dropFirst()) {
@@ -53,7 +53,7 @@ struct CursorTests {
     "C8e5f0123456789ab-1", "c18e5f0123456789ab-1", "c8e5f0123456789ab\u{2010}1", "c8e5f0123456789ab-1\u{301}", "now",
     "c8e5f0123456789ab-\u{FF11}",
   ])
-  func `what is no cursor is refused and named`(_ text: String) throws {
+  func `an invalid cursor is refused, and the error names it`(_ text: String) throws {
     let fault = try fault { try Cursor(text) }
     #expect(fault?.code == .badCursor)
     #expect(fault?.subject == text)
@@ -61,19 +61,19 @@ struct CursorTests {
   }
 
   @Test(arguments: ["c+8e5f0123456789ab-1", "c8e5f0123456789ab-+1", "c8e5f0123456789ab-1-+2"])
-  func `a number of a cursor has no sign`(_ text: String) throws {
+  func `a cursor whose number has a sign is refused`(_ text: String) throws {
     let code = try code { try Cursor(text) }
     #expect(code == .badCursor)
   }
 
-  @Test func `another store's cursor is refused and called that`() throws {
+  @Test func `a cursor of another store is refused with an error that says so`() throws {
     let other = Cursor(store: Identifier(at: .at(2026, 11, 21)), Cursor.Position(rev: 7))
     let fault = try fault { try other.position(in: Self.store) }
     #expect(fault?.code == .badCursor)
     #expect(fault?.message.contains("another store") == true)
   }
 
-  @Test func `a page's cursor is none of a stream`() throws {
+  @Test func `a page cursor is refused as a stream cursor`() throws {
     let page = PageCursor(store: Self.store, isPinned: false, lastActivity: .at(2026, 11, 21), conversation: 1)
     #expect(try code { try Cursor(page.description) } == .badCursor)
   }

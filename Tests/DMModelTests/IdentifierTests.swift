@@ -4,7 +4,7 @@ import Testing
 @testable import TestSupport
 
 struct IdentifierTests {
-  @Test func `a new one has version 7, variant 2 and its milliseconds`() throws {
+  @Test func `a new UUID has version 7, variant 2 and its time in milliseconds`() throws {
     let time = try #require(Timestamp(rfc3339: "2026-11-21T14:30:00.123456Z"))
     for _ in 0..<100 {
       let id = Identifier(at: time)
@@ -15,7 +15,7 @@ struct IdentifierTests {
   }
 
   @Test(arguments: 1...10 as ClosedRange<UInt64>)
-  func `they sort by time to the microsecond`(_ seed: UInt64) throws {
+  func `UUIDs sort by time to the microsecond`(_ seed: UInt64) throws {
     var random = SplitMix64(seed: seed)
     var time = Timestamp(microseconds: 1_700_000_000_000_000)
     var last = Identifier(at: time).description
@@ -27,12 +27,12 @@ struct IdentifierTests {
     }
   }
 
-  @Test func `two of the same time differ`() throws {
+  @Test func `UUIDs made at the same time differ`() throws {
     let now = Timestamp.at(2026, 11, 21)
     #expect(Set((0..<1000).map { _ in Identifier(at: now) }).count == 1000)
   }
 
-  @Test func `it is read in either case and written in lower case`() throws {
+  @Test func `a UUID is read in either case and written in lower case`() throws {
     let text = "019ac5f2-0a3b-7c4d-8e5f-0123456789ab"
     let id = try #require(Identifier(text))
     #expect(id.description == text)

@@ -19,7 +19,7 @@ struct PageCursorTests {
     }
   }
 
-  @Test func `a cursor is one word of plain letters`() throws {
+  @Test func `a page cursor has only lower-case letters, digits and hyphens`() throws {
     let cursor = PageCursor(store: Self.store, isPinned: true, lastActivity: .at(2026, 11, 21), conversation: 7)
     #expect(
       cursor.description.utf8.allSatisfy { $0 == 0x2D || (0x30...0x39).contains($0) || (0x61...0x7A).contains($0) })
@@ -40,7 +40,7 @@ struct PageCursorTests {
     "p8e5f0123456789ab-0-0-0 ",
     "p８-0-0-0", "bob",
   ])
-  func `garbage is refused`(_ text: String) throws {
+  func `an invalid page cursor is refused`(_ text: String) throws {
     #expect(try code { try PageCursor(text) } == .badCursor)
   }
 }

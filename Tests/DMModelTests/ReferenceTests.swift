@@ -23,11 +23,11 @@ struct ReferenceTests {
   }
 
   @Test(arguments: ["", "@", "+", "#"])
-  func `nothing names no conversation`(_ text: String) throws {
+  func `an empty reference names no conversation`(_ text: String) throws {
     #expect(try code { try ConversationReference(text) } == .badReference)
   }
 
-  @Test func `a reference is said as one would write it`() throws {
+  @Test func `a reference is printed as a user would type it`() throws {
     #expect(try ConversationReference("@bob").description == "bob")
     #expect(try ConversationReference("#ops").description == "+ops")
     #expect(try ConversationReference("dm:\(Self.uuid)").description == Self.uuid)
@@ -56,11 +56,11 @@ struct ReferenceTests {
     "5.0", "1e3",
     "bob:99999999999999999999",
   ])
-  func `what is not a message is refused`(_ text: String) throws {
+  func `an invalid message reference is refused`(_ text: String) throws {
     #expect(try code { try MessageReference(text) } == .badReference)
   }
 
-  @Test func `a number of a message has no plus sign`() throws {
+  @Test func `a message number with a plus sign is refused`() throws {
     let code = try code { try MessageReference("+5") }
     #expect(code == .badReference)
   }
@@ -71,7 +71,7 @@ struct ReferenceTests {
       ("-20..", -20, nil),
       ("57..40", 57, 40), ("1..-1", 1, -1),
     ] as [(String, Int?, Int?)])
-  func `a range has two ends, of which one may be left out`(_ text: String, _ from: Int?, _ to: Int?) throws {
+  func `a range has two ends, and one of them may be missing`(_ text: String, _ from: Int?, _ to: Int?) throws {
     #expect(RangeReference(text) == RangeReference(from: from, to: to))
     let (conversation, range) = try #require(try splitReference("bob:\(text)"))
     #expect(conversation == .direct("bob"))
@@ -83,7 +83,7 @@ struct ReferenceTests {
     "40 ..57", "40.", ".57",
     "٤", "0x10", "99999999999999999999",
   ])
-  func `what is no range is refused`(_ text: String) throws {
+  func `an invalid range is refused`(_ text: String) throws {
     #expect(RangeReference(text) == nil)
     #expect(try splitReference("bob:\(text)") == nil)
   }
@@ -107,7 +107,9 @@ struct ReferenceTests {
     ("-5..-2", 20, 16, 19),
     ("..-1", 20, 1, 20), ("-1", 20, 20, 20), ("-100..", 20, 1, 20), ("20", 20, 20, 20), ("-100..5", 20, 1, 5),
   ])
-  func `a range means numbers of the conversation`(_ text: String, _ last: Int, _ lower: Int, _ upper: Int) throws {
+  func `a range is resolved to message numbers of the conversation`(
+    _ text: String, _ last: Int, _ lower: Int, _ upper: Int
+  ) throws {
     #expect(
       try #require(RangeReference(text)).resolved(last: last) { last >= $0 ? last + 1 - $0 : nil } == lower...upper)
   }
@@ -116,11 +118,11 @@ struct ReferenceTests {
     ("21", 20), ("21..", 20), ("10..5", 20), ("-100..-50", 20), ("..-21", 20), ("1", 0), ("-1", 0), ("..-1", 0),
     ("1..", 0),
   ])
-  func `a range may mean none`(_ text: String, _ last: Int) throws {
+  func `a range without a message of the conversation is nil`(_ text: String, _ last: Int) throws {
     #expect(try #require(RangeReference(text)).resolved(last: last) { last >= $0 ? last + 1 - $0 : nil } == nil)
   }
 
-  @Test func `the greatest numbers overflow nothing`() throws {
+  @Test func `the greatest and least integers in a range do not overflow`() throws {
     for text in ["\(Int.min)..\(Int.max)", "\(Int.max)..", "..\(Int.min)", "\(Int.min)", "\(Int.max)"] {
       let range = try #require(RangeReference(text))
       #expect(

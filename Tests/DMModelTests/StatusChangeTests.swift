@@ -27,7 +27,7 @@ struct StatusChangeTests {
   }
 
   @Test(arguments: 1...20 as ClosedRange<UInt64>)
-  func `a message is named once when nobody but its sender had come that far, and else never`(_ seed: UInt64) {
+  func `a status change has a message once if no user but its sender had marked it, else never`(_ seed: UInt64) {
     var random = SplitMix64(seed: seed)
     for number in 1...400 {
       let lower = 1 + random.below(20)
@@ -49,14 +49,14 @@ struct StatusChangeTests {
     }
   }
 
-  @Test func `without marks the whole range changes for everyone else`() {
+  @Test func `without marks the status changes in the whole range for all other senders`() {
     #expect(
       StatusChange.changes(3...7, by: 1, over: []) == [StatusChange(range: 3...7, senders: .allBut(1))])
     #expect(
       StatusChange.changes(3...7, by: 1, over: [[], []]) == [StatusChange(range: 3...7, senders: .allBut(1))])
   }
 
-  @Test func `what one other had read changes for that one's messages alone`() {
+  @Test func `numbers that one other user had read change only for messages of that user`() {
     let marks = [ReadMark(range: 1...4, reader: 2), ReadMark(range: 5...5, reader: nil)]
     #expect(
       StatusChange.changes(3...7, by: 1, over: [marks]) == [
@@ -64,7 +64,7 @@ struct StatusChangeTests {
       ])
   }
 
-  @Test func `many marks one after the other take one pass`() {
+  @Test func `status changes over 100,000 marks are computed in one pass`() {
     let marks = (1...100_000).map { ReadMark(range: (2 * $0)...(2 * $0), reader: UserKey(number: Int64($0 % 2))) }
     #expect(StatusChange.changes(1...200_001, by: 7, over: [marks]).count == 200_001)
   }

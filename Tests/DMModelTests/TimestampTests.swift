@@ -31,7 +31,7 @@ struct TimestampTests {
     "+2026-01-01T00:00:00Z", "2026-01-01T00:00:00,5Z", "２026-01-01T00:00:00Z", "2026/01/01T00:00:00Z",
     "20260101T000000Z",
   ])
-  func `what is no time of RFC 3339 is refused`(_ text: String) throws {
+  func `a text that is not an RFC 3339 time is refused`(_ text: String) throws {
     #expect(Timestamp(rfc3339: text) == nil)
   }
 
@@ -41,12 +41,12 @@ struct TimestampTests {
   }
 
   @Test(arguments: [1900, 2001, 2023, 2100])
-  func `another year has none`(_ year: Int) throws {
+  func `a year that is not a leap year has no 29th of February`(_ year: Int) throws {
     #expect(Timestamp(rfc3339: "\(year)-02-29T12:00:00Z") == nil)
   }
 
   @Test(arguments: 1...10 as ClosedRange<UInt64>)
-  func `any time is written and read back`(_ seed: UInt64) throws {
+  func `any timestamp is written and read back`(_ seed: UInt64) throws {
     var random = SplitMix64(seed: seed)
     let all = Timestamp.writable.lowerBound.microseconds...Timestamp.writable.upperBound.microseconds
     for _ in 0..<1000 {
@@ -71,14 +71,14 @@ struct TimestampTests {
     #expect(expected == (2300, 1, 1))
   }
 
-  @Test func `the ends of what can be written hold, and beyond them it is cut`() throws {
+  @Test func `timestamps outside the years 1 to 9999 are printed as the nearest printable time`() throws {
     #expect(Timestamp.writable.lowerBound.description == "0001-01-01T00:00:00.000000Z")
     #expect(Timestamp.writable.upperBound.description == "9999-12-31T23:59:59.999999Z")
     #expect(Timestamp(microseconds: .max).description == "9999-12-31T23:59:59.999999Z")
     #expect(Timestamp(microseconds: .min).description == "0001-01-01T00:00:00.000000Z")
   }
 
-  @Test func `times in text sort as the times do`() throws {
+  @Test func `timestamps that were read from text sort by time`() throws {
     let texts = ["1969-12-31T23:59:59.999999Z", "1970-01-01T00:00:00.000000Z", "2026-11-21T14:30:00.123456Z"]
     #expect(texts.compactMap { Timestamp(rfc3339: $0) }.sorted().map(\.description) == texts)
   }

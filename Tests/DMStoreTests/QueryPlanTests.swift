@@ -16,24 +16,24 @@ import Testing
     return plan
   }
 
-  @Test func `a nonce is found by the index of nonces`() throws {
+  @Test func `a nonce is looked up with the nonce index`() throws {
     let plan = try plan(of: "\(Messages.addressOfNonce)")
     #expect(plan.contains("USING INDEX message_nonce (conversation=? AND nonce=?)"), "\(plan)")
   }
 
-  @Test func `a group is found by the index of titles`() throws {
+  @Test func `a group is looked up with the title index`() throws {
     let plan = try plan(of: "\(Conversations.ownGroups)")
     #expect(plan.contains("SEARCH c USING INDEX conversation_title (title=?"), "\(plan)")
     #expect(plan.contains("SEARCH p USING PRIMARY KEY (conversation=? AND user=?"), "\(plan)")
   }
 
-  @Test func `a page of the list is read in the order of an index`() throws {
+  @Test func `a page of the conversation list is read with an index, without a scan`() throws {
     let plan = try plan(of: Conversations.listSQL(ListQuery(), paged: true))
     #expect(plan.contains("SEARCH p USING INDEX participant_activity (user=?"), "\(plan)")
     #expect(!plan.contains("SCAN c"), "\(plan)")
   }
 
-  @Test func `the benchmark measures against the query that is executed`() throws {
+  @Test func `the SQL of the list benchmark is the query that the store executes`() throws {
     func words(_ sql: String) -> [Substring] { sql.split { $0.isWhitespace || $0 == ";" } }
     let copy = try String(contentsOf: URL(filePath: "\(repository)/bench/list.sql"), encoding: .utf8)
     #expect(words(copy) == words(Conversations.listSQL(ListQuery(), paged: false)), "bench/list.sql is out of date")

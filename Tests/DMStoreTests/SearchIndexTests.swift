@@ -74,7 +74,7 @@ extension TemporaryStore {
 }
 
 @Suite struct SearchIndexTests {
-  @Test func `words are found whatever their case and accents, composed or not`() throws {
+  @Test func `words are found whatever their case, accents and Unicode composition`() throws {
     let store = try SearchStore()
     try store.add(["Café au lait", "cafe noir", "un cafe\u{301}", "CAFÉ", "cafeteria"])
     for query in ["café", "cafe", "cafe\u{301}", "CAFE"] { #expect(try store.find(query) == [4, 3, 2, 1], "\(query)") }
@@ -84,7 +84,7 @@ extension TemporaryStore {
     #expect(try store.find("cafe NOT (noir OR lait)") == [4, 3])
   }
 
-  @Test func `in scripts without spaces any run of characters is found`() throws {
+  @Test func `in scripts without spaces any sequence of characters is found`() throws {
     let store = try SearchStore()
     try store.add([
       "我昨天从北京回来了", "京北", "東京都に住んでいます", "買了iPhone手机壳", "カタカナ", "大韓民國 대한민국", "กินข้าวหรือยัง", "北 京",
@@ -104,7 +104,7 @@ extension TemporaryStore {
     #expect(try store.find("手机 机壳 NOT 北京") == [4])
   }
 
-  @Test func `an emoji is no part of a word, however new it is`() throws {
+  @Test func `an emoji is not part of a word, even a new one`() throws {
     let store = try SearchStore()
     try store.add(["haha🤣", "haha😀", "🙂haha🥳", "100₽", "haha 👍🏽"])
     #expect(try store.find("haha") == [5, 3, 2, 1])
@@ -113,7 +113,7 @@ extension TemporaryStore {
     for query in ["🤣", "😀", "🏽", "₽", "🤷‍♀️", "❤️"] { #expect(try store.find(query).isEmpty) }
   }
 
-  @Test func `no query is an error, and what has no word in it finds nothing`() throws {
+  @Test func `no query is an error, and a query without words finds nothing`() throws {
     let store = try SearchStore()
     try store.add(["lunch at (one) \"sharp\"", "C++ and AND", "🙂", "a.b@c.de"])
     for query in ["", " ", "🙂", "\"", "()", "\"\" OR \"\"", "*", "\0", "\u{1F}", "-", ":)"] {
@@ -134,7 +134,7 @@ extension TemporaryStore {
     }
   }
 
-  @Test func `a query may be as long as an argument`() throws {
+  @Test func `a query of thousands of words is not an error`() throws {
     let store = try SearchStore()
     try store.add(["word", (0..<2000).map { "w\($0)" }.joined(separator: " ")])
     for separator in [" ", " AND ", " OR ", " NOT ", "-", "("] {
@@ -152,7 +152,7 @@ extension TemporaryStore {
     }
   }
 
-  @Test func `the best come first, and the newest of the equally good`() throws {
+  @Test func `the best matches come first, and the newest of equal matches`() throws {
     let store = try SearchStore()
     try store.add(["lunch", "dinner and lunch and breakfast and tea", "lunch", "tea", "lunch lunch"], at: { 10 - $0 })
     let found = try store.find("lunch", .rank)
@@ -161,7 +161,7 @@ extension TemporaryStore {
     #expect(try store.find("lunch", .rank, limit: 2) == Array(found.prefix(2)))
   }
 
-  @Test func `of many those come first that say it more often, or say more of the words`() throws {
+  @Test func `of many messages, those with more matches or more of the words come first`() throws {
     let store = try SearchStore()
     try store.add((1...700).map { $0 == 300 ? "tea for tea" : $0 == 200 ? "tea and rum" : "tea for two" })
     #expect(try store.find("tea", .rank, limit: 3) == [300, 700, 699])
@@ -169,7 +169,7 @@ extension TemporaryStore {
     #expect(try store.find("tea", .rank).count == 700)
   }
 
-  @Test func `the order of what a user finds does not tell what others say`() throws {
+  @Test func `the rank of a match does not depend on how often other messages have the word`() throws {
     let store = try SearchStore()
     try store.add(["foo one", "bar two"])
     let before = try store.find("foo OR bar", .rank)
@@ -177,7 +177,7 @@ extension TemporaryStore {
     #expect(try store.find("foo OR bar", .rank).filter { $0.number < 3 } == before)
   }
 
-  @Test func `the newest is what was said last, whenever it arrived`() throws {
+  @Test func `the newest match is the one with the latest time, whatever the order of arrival`() throws {
     let store = try SearchStore()
     // Few are looked up and many are found in the order of all messages; both have to be right.
     let order = (0...6000).shuffled()
@@ -201,7 +201,7 @@ extension TemporaryStore {
     }
   }
 
-  @Test func `what was deleted leaves no trace in the words of the index`() throws {
+  @Test func `a deleted text leaves no words in the index`() throws {
     let store = try SearchStore()
     try store.add(["secret 北京 café", "public 北京"])
     try store.store.write { try store.store.searchIndex.remove("secret 北京 café", of: 1) }
@@ -212,7 +212,7 @@ extension TemporaryStore {
     #expect(try store.instances().isEmpty)
   }
 
-  @Test func `an index made anew is the one that was kept`() throws {
+  @Test func `a rebuilt index equals the maintained index`() throws {
     var random = SplitMix64(seed: 7)
     let store = try SearchStore()
     try store.add((0..<300).map { _ in SearchModel.text(&random) })

@@ -81,7 +81,7 @@ indirect enum SearchModel {
 
 @Suite struct SearchPropertyTests {
   @Test(arguments: 1...8 as ClosedRange<UInt64>)
-  func `a search finds what a naive reader of all messages finds`(seed: UInt64) throws {
+  func `a search finds the same messages as a naive scan of all texts`(seed: UInt64) throws {
     var random = SplitMix64(seed: seed)
     let store = try SearchStore()
     let texts = SearchModel.texts(200, &random)

@@ -5,7 +5,7 @@ import Testing
 @Suite struct SearchTextTests {
   private func apart(_ text: String) -> String { text.replacing("|", with: "\u{1F}") }
 
-  @Test func `characters of scripts without spaces are set apart, and nothing else is`() {
+  @Test func `only characters of scripts without spaces are indexed one by one`() {
     for text in ["", "hello", "Grüße, Ærøskøbing", "été", "“so” – they said…", "don't", "Привет", "שלום", "हिन्दी"] {
       #expect(SearchText.indexed(text) == text)
     }
@@ -15,7 +15,7 @@ import Testing
     #expect(SearchText.indexed("한국 ﾊ 𠮷 ก ខ မ ラ") == apart("|한||국| |ﾊ| |𠮷| |ก| |ខ| |မ| |ラ|"))
   }
 
-  @Test func `a query becomes an expression in which each word stands in quotes`() {
+  @Test func `a query becomes an expression in which each word is quoted`() {
     let cases: [(query: String, expression: String?)] = [
       ("lunch", #""lunch""#), ("lunch today", #""lunch" AND "today""#), (#""lunch today""#, #""lunch today""#),
       ("lun*", #""lun"*"#), ("a AND b", #""a" AND "b""#), ("a OR b", #""a" OR "b""#), ("a NOT b", #""a" NOT "b""#),
@@ -40,7 +40,7 @@ import Testing
     for (query, expression) in cases { #expect(SearchExpression(query).expression == expression, "\(query)") }
   }
 
-  @Test func `of many operators and parentheses what FTS5 can take is kept`() {
+  @Test func `many NOTs are flattened for FTS5, and deeply nested parentheses become a quoted text`() {
     #expect(
       SearchExpression("a" + String(repeating: " NOT b", count: 500)).expression?.contains("NOT (\"b\" OR") == true)
     for depth in [100, 100_000] {

@@ -6,7 +6,7 @@ import Testing
 @testable import TestSupport
 
 @Suite struct SnippetTests {
-  @Test func `what was found stands between asterisks`() throws {
+  @Test func `matches are between double asterisks`() throws {
     let store = try SearchStore()
     #expect(try store.snippet("Lunch at one?", "lunch") == "**Lunch** at one?")
     #expect(try store.snippet("un cafe\u{301} noir", "café") == "un **cafe\u{301}** noir")
@@ -16,7 +16,7 @@ import Testing
     #expect(try store.snippet("a foo-bar b", "foo-bar") == "a **foo-bar** b")
   }
 
-  @Test func `characters of scripts without spaces stand as they were`() throws {
+  @Test func `snippets of scripts without spaces get no spaces between the characters`() throws {
     let store = try SearchStore()
     #expect(try store.snippet("我昨天从北京回来了", "北京") == "我昨天从**北京**回来了")
     #expect(try store.snippet("买了iPhone手机壳。", "iPhone手机") == "买了**iPhone手机**壳。")
@@ -34,7 +34,7 @@ import Testing
     #expect(chinese.contains("**北京**") && (30...45).contains(chinese.count))
   }
 
-  @Test func `a snippet is one line, and a mark in a text is none`() throws {
+  @Test func `a snippet is one line, and control characters of the text become spaces`() throws {
     let store = try SearchStore()
     #expect(
       try store.snippet("one\nlunch\r\n\ttwo\u{2}three\u{3}\u{1F}four\u{85}\u{2028}", "lunch")
@@ -42,7 +42,7 @@ import Testing
     #expect(try store.snippet("**one** lunch", "lunch") == "**one** **lunch**")
   }
 
-  @Test func `many are made at once, and again`() throws {
+  @Test func `many snippets are made in one call, several times`() throws {
     let store = try SearchStore()
     for _ in 0..<3 {
       let snippets = try store.store.searchIndex.snippets(
@@ -54,7 +54,7 @@ import Testing
     #expect(try Array(store.store.searchIndex.snippets(of: [(1, "dinner")], for: SearchExpression("🙂")).all).isEmpty)
   }
 
-  @Test func `making them in a read transaction neither writes nor waits for a writer`() throws {
+  @Test func `making snippets in a read transaction neither writes nor waits for a writer`() throws {
     let store = try SearchStore()
     try store.add(["lunch"])
     let other = try Connection(path: store.directory.location.database)

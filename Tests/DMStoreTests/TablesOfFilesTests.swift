@@ -27,7 +27,8 @@ import Testing
     return String(decoding: migration, as: UTF8.self).matches(of: table).map { String($0.output.1) }
   }
 
-  @Test(arguments: try files()) func `a file of the store says at its top which tables its SQL reads and writes`(
+  @Test(arguments: try files())
+  func `each source file of the store lists at its top the tables that its SQL reads and writes`(
     file: String
   ) throws {
     let store = try TemporaryStore(users: ["alice"])

@@ -13,7 +13,7 @@ struct BytesTests {
     #expect(UnsafeRawBufferPointer(start: nil, count: 0).offset(of: 1, in: 0..<0) == nil)
   }
 
-  @Test func `bytes are checked at their bounds`() async {
+  @Test func `reading CheckedBytes out of bounds ends the process`() async {
     let bytes: [UInt8] = [1, 2, 3]
     bytes.withUnsafeBytes {
       #expect(Array(CheckedBytes($0)) == bytes)

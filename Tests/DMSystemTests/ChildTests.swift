@@ -8,7 +8,7 @@ struct ChildTests {
     #expect(try !Child(["false"]).wait().isSuccess)
   }
 
-  @Test func `a child that a signal ended has not succeeded`() throws {
+  @Test func `a child that was ended by a signal has not succeeded`() throws {
     let child = try Child(["sleep", "60"])
     #expect(child.ending() == nil)
     child.send(.brokenPipe)

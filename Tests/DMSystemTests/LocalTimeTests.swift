@@ -10,13 +10,13 @@ struct LocalTimeTests {
     return local
   }()
 
-  @Test func `a date and a clock are read as they were set`() {
+  @Test func `a local time has the date and the time of day that were set`() {
     let local = LocalTime(noon.timestamp)
     #expect((local.year, local.month, local.day) == (2026, 3, 1))
     #expect((local.hour, local.minute, local.second) == (12, 30, 0))
   }
 
-  @Test func `day 0 is the last day of the month before`() {
+  @Test func `day 0 is the last day of the previous month`() {
     var local = noon
     local.day = 0
     let before = LocalTime(local.timestamp)

@@ -12,7 +12,7 @@ struct MonotonicClockTests {
     }
   }
 
-  @Test func `an interval comes when it is due, and begins anew`() {
+  @Test func `a repeating timer fires when it is due, and then starts again`() {
     let before = monotonicMicroseconds()
     var interval = RepeatingTimer(1000)
     #expect(interval.due >= before + 1000)
@@ -23,7 +23,7 @@ struct MonotonicClockTests {
     #expect(interval.due >= due + 1000)
   }
 
-  @Test func `an interval that is not due does not come and stays as it is`() {
+  @Test func `a repeating timer that is not due does not fire and keeps its due time`() {
     var interval = RepeatingTimer(3_600_000_000)
     let due = interval.due
     let comes = interval.fires() || interval.fires()

@@ -8,7 +8,7 @@ import Testing
 struct NamesTests {
   private func make(_ path: String, _ text: String = "") throws { try Data(text.utf8).write(to: URL(filePath: path)) }
 
-  @Test func `creating a folder or a file says whether it existed`() throws {
+  @Test func `creating a folder or a file returns whether it already existed`() throws {
     let folder = try TemporaryFolder()
     defer { withExtendedLifetime(folder) {} }
     let creations: [(name: String, create: (String) -> Creation)] = [
@@ -27,7 +27,7 @@ struct NamesTests {
     }
   }
 
-  @Test func `a folder replaces an empty folder, and nothing else`() throws {
+  @Test func `a folder that is moved replaces an empty folder, but not a full one`() throws {
     let folder = try TemporaryFolder()
     defer { withExtendedLifetime(folder) {} }
     let (new, old) = (folder.path + "/new", folder.path + "/old")
@@ -40,7 +40,7 @@ struct NamesTests {
     #expect(try code { _ = try moveFolder(new, to: old) } == .cannotCreate)
   }
 
-  @Test func `a link replaces nothing, and a move replaces a file`() throws {
+  @Test func `a link does not replace an existing file, and a move does`() throws {
     let folder = try TemporaryFolder()
     defer { withExtendedLifetime(folder) {} }
     let (new, old) = (folder.path + "/new", folder.path + "/old")
@@ -52,7 +52,7 @@ struct NamesTests {
     #expect(fileSize(old) == 3 && !fileExists(new))
   }
 
-  @Test func `the nearest existing folder is found`() throws {
+  @Test func `the nearest existing parent folder of a path is found`() throws {
     let folder = try TemporaryFolder()
     defer { withExtendedLifetime(folder) {} }
     #expect(nearestExisting(folder.path + "/a/b/c") == folder.path)

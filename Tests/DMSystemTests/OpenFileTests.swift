@@ -27,7 +27,7 @@ struct OpenFileTests {
     #expect(status.size == 6 && status.permissions == 0o600)
   }
 
-  @Test func `creating refuses a file that exists, and creating or emptying empties it`() throws {
+  @Test func `creating refuses an existing file, and creatingOrEmptying empties it`() throws {
     let folder = try TemporaryFolder()
     defer { withExtendedLifetime(folder) {} }
     let path = folder.path + "/file"
@@ -51,7 +51,7 @@ struct OpenFileTests {
     #expect(fileSize(path) == 4)
   }
 
-  @Test func `an absent file and a folder have reasons`() throws {
+  @Test func `an absent file cannot be opened, and a folder can be neither written nor read`() throws {
     let folder = try TemporaryFolder()
     defer { withExtendedLifetime(folder) {} }
     #expect(try code { _ = try open(folder.path + "/none", for: .reading) } == .unknownFile)

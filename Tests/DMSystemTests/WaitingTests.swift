@@ -3,7 +3,7 @@ import Testing
 @testable import DMSystem
 
 struct WaitingTests {
-  @Test func `a wait ends with its time`() {
+  @Test func `a wait ends at its timeout`() {
     let stop = StopSignal()
     var streams = [Awaited(stop.descriptor, for: .reading), Awaited(nil, for: .reading)]
     #expect(!waitForAny(of: &streams, until: monotonicMicroseconds() + 1000))
@@ -11,7 +11,7 @@ struct WaitingTests {
     #expect(!stop.wasGiven)
   }
 
-  @Test func `a stop signal ends a wait, and each one after it`() throws {
+  @Test func `a stop signal ends a wait and all later waits`() throws {
     let stop = StopSignal()
     #expect(startThread { stop.give() } == 0)
     for _ in 0..<2 {

@@ -22,7 +22,7 @@ struct WorkFolderTests {
   }
 
   @Test(arguments: [WorkFolder.Kind.attachment, .backup, .restore])
-  func `an abandoned folder is removed with all that is in it, and one in use is not`(_ kind: WorkFolder.Kind) throws {
+  func `an abandoned work folder is removed with its files, and one in use is not`(_ kind: WorkFolder.Kind) throws {
     let folder = try TemporaryFolder()
     let used = try WorkFolder(kind, in: folder.path)
     _ = try abandon(kind, in: folder.path)
@@ -32,7 +32,7 @@ struct WorkFolderTests {
     #expect(try names(folder.path) == [])
   }
 
-  @Test func `what only looks like one is not removed`() throws {
+  @Test func `a folder, file or link that only resembles a work folder is not removed`() throws {
     let folder = try TemporaryFolder()
     let others = [".dm-backup-", ".dm-backup-of-mine", "dm-backup-aaaaaa", ".dm-backup-aaaaaaa"]
     for name in others {
@@ -49,7 +49,7 @@ struct WorkFolderTests {
   }
 
   @Test(.enabled(if: geteuid() == 0, "needs root"))
-  func `another user's folder outside of stores is not removed`() throws {
+  func `a work folder of another user outside a store is not removed`() throws {
     let folder = try TemporaryFolder()
     let name = try abandon(.backup, in: folder.path)
     #expect(chown("\(folder.path)/\(name)", 65534, 65534) == 0)
@@ -57,7 +57,7 @@ struct WorkFolderTests {
     #expect(try names(folder.path) == [name])
   }
 
-  @Test func `a link leads to a folder elsewhere, and goes with it`() throws {
+  @Test func `an abandoned folder elsewhere is found by its link and removed with it`() throws {
     let (store, elsewhere) = (try TemporaryFolder(), try TemporaryFolder())
     let used = try WorkFolder(.backup, in: elsewhere.path, tracedIn: store.path)
     let abandoned = try abandon(.backup, in: elsewhere.path)
@@ -71,7 +71,7 @@ struct WorkFolderTests {
     #expect(try names(store.path) + names(elsewhere.path) == [])
   }
 
-  @Test func `a link that leads to anything else removes nothing`() throws {
+  @Test func `a link to anything other than a work folder removes nothing`() throws {
     let (store, elsewhere) = (try TemporaryFolder(), try TemporaryFolder())
     try Data().write(to: URL(filePath: elsewhere.path + "/kept"))
     try FileManager.default.createSymbolicLink(
@@ -80,7 +80,7 @@ struct WorkFolderTests {
     #expect(try names(elsewhere.path) == ["kept"])
   }
 
-  @Test func `a folder that cannot be read is an error, and an absent one only where it may be absent`() throws {
+  @Test func `a folder that cannot be read is an error, and so is an absent one unless it may be absent`() throws {
     let folder = try TemporaryFolder()
     let file = folder.path + "/file"
     try Data().write(to: URL(filePath: file))

@@ -38,7 +38,7 @@ struct AttachmentBackupTests {
     return [try TemporaryStore(users: []), beside, empty]
   }
 
-  @Test func `a backup takes the contents along, and they come back wherever it is restored`() throws {
+  @Test func `a backup includes the contents of attachments, and a restore brings them back`() throws {
     let store = try TemporaryStore.carrying()
     let path = try store.elsewhere("backup")
     let backup = try store.upkeep.backUp(to: path)
@@ -58,7 +58,7 @@ struct AttachmentBackupTests {
     #expect(try store.names.filter { $0.hasPrefix(".") } == [])
   }
 
-  @Test func `a dump does, too, and is the same when it is made again`() throws {
+  @Test func `a dump includes the contents of attachments, and a restored store dumps the same lines`() throws {
     let store = try TemporaryStore.carrying()
     let path = try store.elsewhere("dump")
     let lines = try dumped(store, to: path)
@@ -92,7 +92,7 @@ struct AttachmentBackupTests {
   }
 
   @Test(arguments: 0..<3)
-  func `a content that is not what it was keeps a backup from being made unless it may be left out`(how: Int) throws {
+  func `a damaged content prevents a backup unless damaged contents may be left out`(how: Int) throws {
     let store = try TemporaryStore.carrying()
     let path = try store.elsewhere("backup")
     let hash = try store.content(named: "long.bin")
@@ -112,7 +112,7 @@ struct AttachmentBackupTests {
   }
 
   @Test(arguments: 0..<3)
-  func `a dump says so at its end, and is refused unless that may be missing`(how: Int) throws {
+  func `a dump without a damaged content ends with an error, and a restore refuses it by default`(how: Int) throws {
     let store = try TemporaryStore.carrying()
     let path = try store.elsewhere("dump")
     let hash = try store.content(named: "long.bin")
@@ -128,7 +128,7 @@ struct AttachmentBackupTests {
     #expect(try copy.findings().map(\.subject) == [copy.contents.name(of: hash)])
   }
 
-  @Test func `a piece of a content that is missing, changed or out of its order is noticed`() throws {
+  @Test func `a missing, changed or misplaced content line of a dump is noticed`() throws {
     let store = try TemporaryStore.carrying()
     let path = try store.elsewhere("dump")
     let lines = try dumped(store, to: path).map(String.init)
@@ -167,7 +167,7 @@ struct AttachmentBackupTests {
     #expect(try code { try copy.upkeep.restore(file: path, takesDamaged: true) } == .badField)
   }
 
-  @Test func `base64 is as the standard has it`() throws {
+  @Test func `base64 encodes and decodes the examples of the standard`() throws {
     let vectors = [
       ("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foob", "Zm9vYg=="), ("fooba", "Zm9vYmE="),
       ("foobar", "Zm9vYmFy"),
@@ -184,7 +184,7 @@ struct AttachmentBackupTests {
     }
   }
 
-  @Test func `a dump that is read by nobody keeps contents from being removed, and nothing else`() throws {
+  @Test func `an unread dump keeps a purge from removing contents, and blocks nothing else`() throws {
     let store = try TemporaryStore.carrying()
     let dump = try store.upkeep.dump()
     try store.execute("DELETE FROM attachment WHERE name = 'unsent'")
@@ -197,7 +197,7 @@ struct AttachmentBackupTests {
     try dump.forEach { _ in }
   }
 
-  @Test func `a backup and a dump of the version before are restored as before`() throws {
+  @Test func `a backup and a dump of schema version 3 can be restored`() throws {
     let old = try TemporaryStore(users: [])
     try old.location.create()
     for step in Migration.steps.prefix(3) { try old.execute(String(decoding: step, as: UTF8.self)) }
@@ -227,8 +227,7 @@ struct AttachmentBackupTests {
     #expect(statistics.contentsBytes == 2 * ContentFolder.chunkBytes + 17 + 100 + 900 + 700)
   }
 
-  @Test func `what could not be installed because another was faster is taken away, but not what that one has`() throws
-  {
+  @Test func `a restore into a store that gets a user meanwhile fails and removes only its own contents`() throws {
     let store = try TemporaryStore.carrying()
     let path = try store.elsewhere("backup")
     _ = try store.upkeep.backUp(to: path)

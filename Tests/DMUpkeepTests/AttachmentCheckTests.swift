@@ -10,7 +10,7 @@ import Testing
 @testable import TestSupport
 
 struct AttachmentCheckTests {
-  @Test func `there is nothing to find in a store whose messages carry files`() throws {
+  @Test func `a check finds nothing in a sound store with attachments`() throws {
     let store = try TemporaryStore.carrying()
     #expect(try store.contents.all.count == 6)
     #expect(try store.upkeep.check(deep: false).findings == [])
@@ -46,7 +46,7 @@ struct AttachmentCheckTests {
   ]
 
   @Test(arguments: faults.indices)
-  func `what breaks a rule is found`(index: Int) throws {
+  func `each violation of a rule for attachments is found`(index: Int) throws {
     let (sql, checks) = Self.faults[index]
     let store = try TemporaryStore.carrying()
     try store.execute(sql)
@@ -54,13 +54,13 @@ struct AttachmentCheckTests {
     #expect(Set(findings.map(\.check)) == checks, "\(sql): \(findings)")
   }
 
-  @Test func `a tombstone that carries something is found`() throws {
+  @Test func `a tombstone with attachments is found`() throws {
     let store = try TemporaryStore.carrying()
     try store.damage("UPDATE message SET deleted_at = created_at, text = NULL WHERE attachment_count = 2")
     #expect(try store.findings().contains { $0.check == .counts && $0.message.contains("carries attachments") })
   }
 
-  @Test func `counts of attachments are corrected`() throws {
+  @Test func `a repair corrects the attachment counts`() throws {
     let store = try TemporaryStore.carrying()
     try store.execute(
       "UPDATE message SET attachment_count = 7 WHERE id IN (2, 3); DELETE FROM attachment WHERE place = 2")
@@ -68,7 +68,7 @@ struct AttachmentCheckTests {
     #expect(try store.findings() == [])
   }
 
-  @Test func `a content that is missing, shorter, longer or no file is found, and only in depth`() throws {
+  @Test func `a content that is missing, too short, too long or not a file is found by a deep check only`() throws {
     let store = try TemporaryStore.carrying()
     let hash = try store.content(named: "long.bin")
     let path = store.contents.path(of: hash)
@@ -88,7 +88,7 @@ struct AttachmentCheckTests {
     #expect(try store.findings().contains { $0.check == .attachments })
   }
 
-  @Test func `contents that others can read are found`() throws {
+  @Test func `contents that other users can read are found`() throws {
     let store = try TemporaryStore.carrying()
     let content = store.contents.path(of: try store.content(named: "long.bin"))
     for (path, mode) in [(content, 0o600), (folder(of: content), 0o700), (store.contents.path, 0o700)] {
@@ -101,7 +101,7 @@ struct AttachmentCheckTests {
     #expect(try store.findings() == [])
   }
 
-  @Test func `what another program has written is for its owner alone once it is installed`() throws {
+  @Test func `a content written by another program is readable by its owner only once it is installed`() throws {
     let store = try TemporaryStore.carrying()
     let folder = try WorkFolder(.attachment, in: store.contents.path)
     let path = "\(folder.path)/content"

@@ -46,7 +46,7 @@ struct AttachmentFlipTests {
     return try store.texts("SELECT group_concat(ifnull(\(column), '-')) FROM attachment") != before
   }
 
-  @Test func `each single bit of an attachment or of a content that is turned over is found`() throws {
+  @Test func `each flipped bit of an attachment row or of a content is found`() throws {
     let seed = SplitMix64.seed
     var dice = SplitMix64(seed: seed)
     let store = try TemporaryStore.carrying(chunk: 300)

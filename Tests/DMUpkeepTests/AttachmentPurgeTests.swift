@@ -11,7 +11,7 @@ import Testing
 @testable import TestSupport
 
 struct AttachmentPurgeTests {
-  @Test func `what was not sent goes when it is a day old, and then its content`() throws {
+  @Test func `a purge removes an unsent attachment after a day, and its content later`() throws {
     let store = try TemporaryStore.carrying()
     let unsent = try store.content(named: "unsent")
     try store.age([unsent], days: 2)
@@ -31,7 +31,7 @@ struct AttachmentPurgeTests {
     #expect(try store.findings() == [])
   }
 
-  @Test func `what a message carries stays however old it is, until the last such message is deleted`() throws {
+  @Test func `a purge keeps a sent content, however old, until its last message is deleted`() throws {
     let store = try TemporaryStore.carrying()
     try store.age(try store.contents.all, days: 400)
     #expect(try store.upkeep.purge().contentsCount == 0)
@@ -52,7 +52,7 @@ struct AttachmentPurgeTests {
     #expect(try store.findings() == [])
   }
 
-  @Test func `a content that was installed again is fresh, and stays`() throws {
+  @Test func `a content that was attached again counts as new and is kept`() throws {
     let store = try TemporaryStore.carrying()
     let bytes = noise(50, seed: 9)
     let alice = try store.messenger("alice")
@@ -71,7 +71,7 @@ struct AttachmentPurgeTests {
     try Upkeep(store.location) { if $0.hasSuffix("contents that nothing refers to") { try meanwhile() } }.purge()
   }
 
-  @Test func `a row that is written while a purge goes on keeps its content`() throws {
+  @Test func `a content whose attachment row is written during a purge is kept`() throws {
     let store = try TemporaryStore.carrying()
     let alice = try store.messenger("alice")
     let old = try alice.attach(noise(50, seed: 9))
@@ -83,7 +83,7 @@ struct AttachmentPurgeTests {
     #expect(store.contents.size(of: old.sha256) == 50)
   }
 
-  @Test func `as long as somebody reads contents none are removed, and that is said`() throws {
+  @Test func `a purge removes no contents while another process reads contents, and reports this`() throws {
     let store = try TemporaryStore.carrying()
     try store.execute("DELETE FROM attachment WHERE name = 'unsent'")
     try store.age(try store.contents.all, days: 3)
@@ -100,7 +100,7 @@ struct AttachmentPurgeTests {
     #expect(try store.upkeep.purge().isComplete)
   }
 
-  @Test func `folders of those who were killed go at once, and not of those who live`() throws {
+  @Test func `a purge removes work folders of killed processes, but not of running ones`() throws {
     let store = try TemporaryStore.carrying()
     let work = try WorkFolder(.attachment, in: store.contents.path)
     let dead = store.contents.path + "/.work-dead00"
@@ -111,7 +111,7 @@ struct AttachmentPurgeTests {
     #expect(FileManager.default.fileExists(atPath: work.path))
   }
 
-  @Test func `a store without attachments has nothing of that`() throws {
+  @Test func `a purge of a store without attachments creates no attachments folder`() throws {
     let store = try TemporaryStore.filled()
     let purged = try store.upkeep.purge()
     #expect([purged.attachmentsCount, purged.contentsCount] == [0, 0])

@@ -13,7 +13,7 @@ struct BackupTests {
     try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
   }
 
-  @Test func `a backup holds everything, under an id of its own, for its owner alone`() throws {
+  @Test func `a backup has all data and a store id of its own, and only its owner can read it`() throws {
     let store = try TemporaryStore.filled()
     let path = try store.elsewhere("backup")
     let backup = try store.upkeep.backUp(to: path)
@@ -30,7 +30,7 @@ struct BackupTests {
     #expect(try store.namesElsewhere == ["backup"])
   }
 
-  @Test func `a file that is not a backup is replaced only when that is asked for`() throws {
+  @Test func `a backup replaces a file that is not a backup only with replacesAny`() throws {
     let store = try TemporaryStore.filled()
     let path = try store.elsewhere("notes")
     try Data("something else that took long to write, longer than a header, which has a hundred bytes".utf8).write(
@@ -42,7 +42,7 @@ struct BackupTests {
     #expect(try store.bytes("out/notes").starts(with: Array("SQLite format 3".utf8)))
   }
 
-  @Test func `a store that is in use is not replaced, whatever is asked for`() throws {
+  @Test func `a backup does not replace the database of a store, even with replacesAny`() throws {
     let (store, other) = (try TemporaryStore.filled(), try TemporaryStore.filled())
     for path in [store.location.database, other.location.database, other.location.database + "-wal"] {
       #expect(try code { try store.upkeep.backUp(to: path, replacesAny: true) } == .cannotCreate, "\(path)")
@@ -55,7 +55,7 @@ struct BackupTests {
     #expect(try other.findings() == [])
   }
 
-  @Test func `of a damaged store there is no backup, and the one of yesterday stays`() throws {
+  @Test func `a damaged store is not backed up by default, and the previous backup stays`() throws {
     let store = try TemporaryStore.filled()
     let path = try store.elsewhere("backup")
     _ = try store.upkeep.backUp(to: path)
@@ -72,7 +72,7 @@ struct BackupTests {
     #expect(try saved.findings().map(\.check) == [.digests, .search])
   }
 
-  @Test func `a file in the folder of a store is never replaced`() throws {
+  @Test func `a backup never replaces a file in the folder of a store`() throws {
     let store = try TemporaryStore.filled()
     for name in ["store.lock", "bell", "another"] {
       let path = "\(store.location.directory)/\(name)"
@@ -80,7 +80,7 @@ struct BackupTests {
     }
   }
 
-  @Test func `who is interrupted leaves nothing behind`() throws {
+  @Test func `an interrupted backup leaves no files behind`() throws {
     struct Enough: Error {}
     let store = try TemporaryStore.filled(messages: 500)
     let path = try store.elsewhere("backup")
@@ -95,7 +95,7 @@ struct BackupTests {
     }
   }
 
-  @Test func `what a killed backup has left is removed by the next, and one under way stays`() throws {
+  @Test func `a backup removes the files of a killed backup, but not those of a running one`() throws {
     let store = try TemporaryStore.filled()
     let path = try store.elsewhere("backup")
     let left = try temporaryName(in: folder(of: path), ".dm-backup-", isFolder: true)
@@ -106,7 +106,7 @@ struct BackupTests {
     #expect(try !store.names.contains { $0.hasPrefix(".") })
   }
 
-  @Test func `a folder that is absent is said to be so`() throws {
+  @Test func `a backup into an absent folder, or to the path of a folder, is an error`() throws {
     let store = try TemporaryStore.filled()
     #expect(try code { try store.upkeep.backUp(to: "/nonexistent/backup") } == .cannotCreate)
     #expect(try code { try store.upkeep.backUp(to: store.location.directory) } == .cannotCreate)
@@ -116,7 +116,7 @@ struct BackupTests {
     (3_006_023, false), (3_007_000, true), (3_040_001, true), (3_044_005, true), (3_044_006, false), (3_045_000, true),
     (3_050_006, true), (3_050_007, false), (3_051_000, true), (3_051_002, true), (3_051_003, false), (3_053_000, false),
   ])
-  func `a version of SQLite has the fault of the log's reset or not`(version: Int, hasFault: Bool) {
+  func `the SQLite versions with the WAL reset bug are known`(version: Int, hasFault: Bool) {
     #expect(Connection.hasLogResetFault(version) == hasFault)
   }
 }

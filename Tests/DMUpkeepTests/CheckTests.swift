@@ -9,24 +9,24 @@ import Testing
 @testable import TestSupport
 
 struct CheckTests {
-  @Test func `there is nothing to find in a sound store`() throws {
+  @Test func `a check finds nothing in a sound store`() throws {
     let store = try TemporaryStore.filled()
     #expect(try store.upkeep.check(deep: false).findings == [])
     #expect(try store.findings() == [])
   }
 
-  @Test func `there is nothing to find in a store without messages`() throws {
+  @Test func `a check finds nothing in a store without messages`() throws {
     #expect(try TemporaryStore().findings() == [])
   }
 
-  @Test func `a check says when it was used last`() throws {
+  @Test func `a deep check returns the time of the last deep check`() throws {
     let store = try TemporaryStore()
     #expect(try store.upkeep.check(deep: true).lastUsedAt == nil)
     #expect(try store.upkeep.check(deep: true).lastUsedAt != nil)
     #expect(try store.upkeep.check(deep: false).lastUsedAt == nil)
   }
 
-  @Test func `an absent store is none`() throws {
+  @Test func `a check of an absent store is an error`() throws {
     let store = try TemporaryStore(users: [])
     #expect(try code { try store.upkeep.check(deep: true) } == .noStore)
   }
@@ -84,7 +84,7 @@ struct CheckTests {
   ]
 
   @Test(arguments: faults.indices)
-  func `what breaks a rule is found`(index: Int) throws {
+  func `each violation of a rule is found, without printing a text`(index: Int) throws {
     let (sql, checks) = Self.faults[index]
     let store = try TemporaryStore.filled()
     try store.damage(sql)
@@ -95,13 +95,13 @@ struct CheckTests {
     }
   }
 
-  @Test func `messages that are not in the order of time are found`() throws {
+  @Test func `messages that are not in time order are found`() throws {
     let store = try TemporaryStore.filled()
     try store.execute("UPDATE message SET created_at = created_at - 30000000 WHERE id = 5")
     #expect(try store.findings().contains { $0.check == .counts })
   }
 
-  @Test func `files that others can read are found`() throws {
+  @Test func `files that other users can read are found`() throws {
     let store = try TemporaryStore.filled()
     try FileManager.default.setAttributes([.posixPermissions: 0o640], ofItemAtPath: store.location.lock)
     #expect(try store.upkeep.check(deep: false).findings.map(\.check) == [.files])
@@ -112,14 +112,14 @@ struct CheckTests {
     #expect(try store.upkeep.check(deep: false).findings == [])
   }
 
-  @Test func `what a check throws in between ends it`() throws {
+  @Test func `an error from the progress callback ends a check`() throws {
     struct Enough: Error {}
     let store = try TemporaryStore.filled()
     #expect(throws: Enough.self) { try Upkeep(store.location) { _ in throw Enough() }.check(deep: true) }
     #expect(try store.findings() == [])
   }
 
-  @Test func `marks laid over each other in one pass are as those of one receipt after the other`() throws {
+  @Test func `read marks computed in one pass equal those of the receipts one by one`() throws {
     var dice = SplitMix64(seed: 7)
     for _ in 0..<200 {
       var receipts: [UserKey: [SeqRange]] = [:]

@@ -10,7 +10,7 @@ import Testing
 @testable import TestSupport
 
 struct DumpTests {
-  @Test func `lines that cannot wait beside the store wait where that is allowed, or it is an error`() throws {
+  @Test func `a spool that cannot be beside the store uses the spare folder, or is an error`() throws {
     let folder = try TemporaryFolder()
     let fault = try fault { try Spool(in: folder.path + "/absent", orElse: nil) }
     #expect(fault?.code == .cannotCreate)
@@ -48,7 +48,7 @@ struct DumpTests {
     #expect(FileManager.default.fileExists(atPath: folder), sourceLocation: sourceLocation)
   }
 
-  @Test func `what is dumped and restored dumps the same lines`() throws {
+  @Test func `a store that was restored from a dump dumps the same lines`() throws {
     let store = try TemporaryStore.filled()
     _ = try store.messenger("bob").messages(in: ConversationReference("alice"), limit: 3)
     let lines = try dump(store)
@@ -61,7 +61,7 @@ struct DumpTests {
     #expect(try other.messenger("bob").say("goes on", to: "alice").seq == 21)
   }
 
-  @Test func `every value of a column comes back as it was`() throws {
+  @Test func `every kind of column value is read back unchanged`() throws {
     let values: [SQLiteValue] = [
       .integer(0), .integer(.max), .integer(.min), .integer(1 << 53), .integer(-(1 << 53)), .integer((1 << 53) - 1),
       .real(0.1), .real(-1e300), .real(.infinity), .text([]), .text(Array("a\u{0}b".utf8)), .text([0xFF, 0x41]),
@@ -80,7 +80,7 @@ struct DumpTests {
     #expect(String(decoding: json.bytes, as: UTF8.self) == "{}")
   }
 
-  @Test func `a dump of which the end is missing is refused, and nothing is left behind`() throws {
+  @Test func `a dump without its end is refused, and no files are left behind`() throws {
     let lines = try dump(TemporaryStore.filled())
     for count in [1, 2, lines.count / 2, lines.count - 1] {
       let other = try TemporaryStore(users: [])
@@ -107,7 +107,7 @@ struct DumpTests {
     (#"{"type":"row","table":"user","values":{"id":"text"}}"#, "line 2: the row does not fit"),
     (#"{"type":"row","table":"user","values":{}}"#, "line 2: the row is empty"),
   ])
-  func `a line that is wrong is named by its number`(line: String, message: String) throws {
+  func `the error for an invalid line has its line number`(line: String, message: String) throws {
     let lines = try dump(TemporaryStore())
     let other = try TemporaryStore(users: [])
     let fault = try fault { try restore([lines[0], line] + lines.dropFirst(), into: other) }
@@ -115,7 +115,7 @@ struct DumpTests {
     try checkNothingIsLeft(other)
   }
 
-  @Test func `what was changed in a dump is not taken for what was said`() throws {
+  @Test func `a dump with a changed message text is refused`() throws {
     var lines = try dump(TemporaryStore.filled())
     let index = try #require(lines.firstIndex { $0.contains("unique4x") })
     lines[index] = lines[index].replacing("unique4x", with: "unique5x")
@@ -124,7 +124,7 @@ struct DumpTests {
     try checkNothingIsLeft(other)
   }
 
-  @Test func `a row that refers to one that is not there is refused`() throws {
+  @Test func `a dump whose row refers to a missing row is refused`() throws {
     let lines = try dump(TemporaryStore.filled()).filter { !$0.contains(#""handle":"carol""#) }
     let end = #"{"type":"dump_end","rows":\#(lines.count - 2)}"#
     let other = try TemporaryStore(users: [])

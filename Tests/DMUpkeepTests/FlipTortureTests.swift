@@ -19,7 +19,7 @@ struct FlipTortureTests {
     return parts.flatMap { part in offsets(of: part, in: bytes).flatMap { $0..<($0 + part.count) } }
   }
 
-  @Test func `each single bit of a message that is turned over is found`() throws {
+  @Test func `each flipped bit of a message is found`() throws {
     let seed = SplitMix64.seed
     var dice = SplitMix64(seed: seed)
     let sound = try TemporaryStore.filled(messages: 30)
@@ -39,7 +39,7 @@ struct FlipTortureTests {
   }
 
   /// Two pages of the change log in each other's places: a stream that goes on from a number would never end.
-  @Test func `changes that are out of order are not read`() throws {
+  @Test func `a change log that is out of order is an error`() throws {
     let store = try TemporaryStore.filled(messages: 120)
     let alice = try store.messenger("alice")
     for number in 1...600 { try alice.say("more \(number)", to: "bob") }
@@ -69,7 +69,7 @@ struct FlipTortureTests {
   }
 
   /// A key that leads back, and after it a page that cannot be read: the check would begin again for ever.
-  @Test(arguments: [1, 127]) func `a page whose keys are not in order does not keep the check from ending`(key: UInt8)
+  @Test(arguments: [1, 127]) func `a check ends even if the keys of a page are out of order`(key: UInt8)
     throws
   {
     let store = try TemporaryStore.filled(messages: 120)
@@ -91,7 +91,7 @@ struct FlipTortureTests {
     #expect(findings.contains { $0.check == .digests && $0.message.contains("cannot be read") }, "\(findings)")
   }
 
-  @Test func `nothing that a disk may do ends the check otherwise than with findings or an error`() throws {
+  @Test func `a check of a damaged database ends with findings or an error, and never crashes`() throws {
     let seed = SplitMix64.seed
     var dice = SplitMix64(seed: seed)
     let sound = try TemporaryStore.filled(messages: 30)
@@ -121,7 +121,7 @@ struct FlipTortureTests {
     }
   }
 
-  @Test func `messages behind a page that cannot be read are still held against their digests`() throws {
+  @Test func `messages after an unreadable page are still checked against their digests`() throws {
     let sound = try TemporaryStore.filled(messages: 300)
     try sound.settle()
     var bytes = try sound.bytes()

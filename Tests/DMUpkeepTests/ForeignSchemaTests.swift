@@ -14,7 +14,7 @@ struct ForeignSchemaTests {
   ]
 
   @Test(arguments: parts.indices)
-  func `a trigger or a view is refused by its name at opening, and a check finds it`(_ index: Int) throws {
+  func `opening a store with a trigger or view is an error that names it, and a check finds it`(_ index: Int) throws {
     let (sql, name) = Self.parts[index]
     let store = try TemporaryStore.filled()
     let path = try store.elsewhere("backup")
@@ -36,7 +36,7 @@ struct ForeignSchemaTests {
   }
 
   @Test(arguments: parts.indices)
-  func `what a store with a trigger or a view holds can be dumped and restored`(_ index: Int) throws {
+  func `a store with a trigger or a view can be dumped, and the dump restored`(_ index: Int) throws {
     let store = try TemporaryStore.filled()
     try store.execute(Self.parts[index].sql)
     let path = try store.elsewhere("dump")
@@ -48,7 +48,7 @@ struct ForeignSchemaTests {
     #expect(try other.findings() == [])
   }
 
-  @Test func `a trigger that comes while a store is open does nothing`() throws {
+  @Test func `a trigger that is added while a store is open does not run`() throws {
     let store = try TemporaryStore.filled()
     let alice = try store.messenger("alice")
     try alice.say("before", to: "bob")
@@ -57,7 +57,7 @@ struct ForeignSchemaTests {
     #expect(try store.integers("SELECT count(*) FROM user WHERE bio IS NOT NULL") == [[0]])
   }
 
-  @Test func `a flip that changes what a table accepts does not replace a good backup`() throws {
+  @Test func `a store with a damaged CHECK constraint does not replace a good backup`() throws {
     let store = try TemporaryStore.filled()
     let path = try store.elsewhere("backup")
     _ = try store.upkeep.backUp(to: path)
@@ -82,7 +82,7 @@ struct ForeignSchemaTests {
   ]
 
   @Test(arguments: flips.indices)
-  func `a flip in the schema's text is damage, whatever is done, and a check finds it`(_ index: Int) throws {
+  func `with damaged schema text an action works or reports damage, and a check finds it`(_ index: Int) throws {
     let (word, other) = Self.flips[index]
     let acts: [(TemporaryStore) throws -> Void] = [
       { _ = try $0.messenger("bob").everything(in: "alice") }, { try $0.messenger("bob").say("x", to: "alice") },
@@ -106,13 +106,13 @@ struct ForeignSchemaTests {
     #expect(found > 0, "nothing was flipped that matters")
   }
 
-  @Test func `rows that do not fit what is written are damage`() throws {
+  @Test func `a write that conflicts with inconsistent rows reports a damaged store`() throws {
     let store = try TemporaryStore.filled()
     try store.execute("UPDATE conversation SET last_seq = last_seq - 1")
     #expect(try code { try store.messenger("alice").say("x", to: "bob") } == .storeDamaged)
   }
 
-  @Test func `a mistake in a statement of ours is an internal fault, and says what it is`() throws {
+  @Test func `an invalid SQL statement is an internal error with the message of SQLite`() throws {
     let store = try TemporaryStore()
     let mistake = try fault { try store.execute("SELEKT 1") }
     #expect(mistake?.code == .internal)

@@ -29,7 +29,7 @@ struct PurgeTests {
     }
   }
 
-  @Test func `of what was deleted no byte is left in the store's files`() throws {
+  @Test func `no byte of a deleted text is left in the files of the store`() throws {
     let store = try TemporaryStore()
     let alice = try store.messenger("alice")
     var words: [String] = []
@@ -49,7 +49,7 @@ struct PurgeTests {
     #expect(try store.findings() == [])
   }
 
-  @Test func `what has expired is removed however much it is, and what was reported keeps its copy`() throws {
+  @Test func `a purge removes all expired messages, and a report keeps its copy`() throws {
     let store = try TemporaryStore()
     let alice = try store.messenger("alice")
     for number in 1...1200 { try alice.say(number == 7 ? "a copy Zqxcopy" : "gone \(number) Zqxworda", to: "bob") }
@@ -65,7 +65,7 @@ struct PurgeTests {
     #expect(try store.findings() == [])
   }
 
-  @Test func `old changes are forgotten, all of them at once`() throws {
+  @Test func `a purge removes all old rows of the change log at once`() throws {
     let store = try TemporaryStore()
     try store.messenger("alice").say("hi", to: "bob")
     let count = try store.integers("SELECT count(*) FROM change")[0][0] ?? 0
@@ -79,7 +79,7 @@ struct PurgeTests {
     #expect(try store.integers("SELECT count(*) FROM change") == [[1]])
   }
 
-  @Test func `what killed backups and restores have left is removed, wherever it is`() throws {
+  @Test func `a purge removes the files of killed backups and restores, wherever they are`() throws {
     let store = try TemporaryStore.filled()
     let backup = try temporaryName(in: folder(of: store.elsewhere("x")), ".dm-backup-", isFolder: true)
     let restore = try temporaryName(in: folder(of: store.location.directory), ".dm-restore-", isFolder: true)
@@ -92,7 +92,7 @@ struct PurgeTests {
     }
   }
 
-  @Test func `somebody who reads keeps the log from being cleared, and that is said`() throws {
+  @Test func `a reader keeps a purge from emptying the WAL, and the purge reports this`() throws {
     let store = try TemporaryStore.filled()
     let reader = try #require(try Store.open(store.location))
     let transaction = try reader.connection.begin(.read)

@@ -7,7 +7,7 @@ import Testing
 @testable import TestSupport
 
 struct RepairTests {
-  @Test func `in a sound store there is nothing to correct`() throws {
+  @Test func `a repair corrects nothing in a sound store`() throws {
     let store = try TemporaryStore.filled()
     let repaired = try store.upkeep.repair()
     #expect(repaired.indexedCount == 41)
@@ -26,7 +26,7 @@ struct RepairTests {
     "UPDATE read_range SET to_seq = 900 WHERE from_seq = (SELECT max(from_seq) FROM read_range r WHERE r.user = 2)",
     "UPDATE read_range SET to_seq = to_seq + 3",
   ])
-  func `counts and the index are made right`(sql: String) throws {
+  func `a repair corrects the counts and the search index`(sql: String) throws {
     let store = try TemporaryStore.filled()
     try store.execute(sql)
     #expect(try !store.findings().isEmpty)
@@ -38,7 +38,7 @@ struct RepairTests {
     "INSERT INTO reaction VALUES (2, 1, '+', 1)", "INSERT INTO block VALUES (1, 2, 1)",
     "INSERT INTO hidden_range VALUES (1, 3, 12, 14, 1, 0)",
   ])
-  func `a repair counts rows that no program wrote, and does not vouch for them`(sql: String) throws {
+  func `a repair counts rows that were not written by us, and leaves their digests invalid`(sql: String) throws {
     let store = try TemporaryStore.filled()
     try store.execute(sql)
     #expect(try store.findings().contains { [.counts, .ranges].contains($0.check) })
@@ -46,7 +46,7 @@ struct RepairTests {
     #expect(try store.findings().map(\.check) == [.digests])
   }
 
-  @Test func `announcements of which only the count was written become read, and what comes after them shows`() throws {
+  @Test func `a repair marks announcements as read if only their count was, and later messages are unread`() throws {
     let store = try TemporaryStore()
     let (alice, bob) = (try store.messenger("alice"), try store.messenger("bob"))
     _ = try alice.createGroup(titled: "team", with: ["bob"])
@@ -61,14 +61,14 @@ struct RepairTests {
     #expect(try alice.conversation(.title("t3")).firstUnreadSeq == 5)
   }
 
-  @Test func `a repair does not vouch for a text that was changed`() throws {
+  @Test func `a repair leaves the digest of a changed text invalid`() throws {
     let store = try TemporaryStore.filled()
     try store.execute("UPDATE message SET text = 'another' WHERE id = 3")
     _ = try store.upkeep.repair()
     #expect(try store.findings().map(\.check) == [.digests])
   }
 
-  @Test func `statistics count rows and tell of consumers and uses`() throws {
+  @Test func `statistics count rows and list consumers and maintenance runs`() throws {
     let store = try TemporaryStore.filled()
     let bob = try store.messenger("bob")
     _ = try store.upkeep.repair()

@@ -9,7 +9,7 @@ import Testing
 @testable import TestSupport
 
 struct RestoreTests {
-  @Test func `a backup is restored as a store that goes on`() throws {
+  @Test func `a store that was restored from a backup accepts new messages`() throws {
     let store = try TemporaryStore.filled()
     let path = try store.elsewhere("backup")
     _ = try store.upkeep.backUp(to: path)
@@ -29,7 +29,7 @@ struct RestoreTests {
     }
   }
 
-  @Test func `a backup of an older schema is brought up to date`() throws {
+  @Test func `a backup of an older schema is migrated when it is restored`() throws {
     let store = try TemporaryStore(users: [])
     try store.location.create()
     try store.execute(String(decoding: fixture("v2.sql"), as: UTF8.self))
@@ -41,7 +41,7 @@ struct RestoreTests {
     #expect(try store.integers("PRAGMA user_version") == [[2]])
   }
 
-  @Test func `a store with anybody in it is not restored into`() throws {
+  @Test func `a store with users is not replaced by a restore`() throws {
     let store = try TemporaryStore.filled()
     let path = try store.elsewhere("backup")
     _ = try store.upkeep.backUp(to: path)
@@ -50,7 +50,7 @@ struct RestoreTests {
     #expect(try other.texts("SELECT handle FROM user") == ["dave"])
   }
 
-  @Test func `an empty store that somebody has open is filled, not replaced`() throws {
+  @Test func `a restore fills an empty open store in place and gives it a new id`() throws {
     let store = try TemporaryStore.filled()
     let path = try store.elsewhere("backup")
     _ = try store.upkeep.backUp(to: path)
@@ -70,7 +70,7 @@ struct RestoreTests {
     #expect(try third.findings() == [])
   }
 
-  @Test func `the folders in which the store is to be are made`() throws {
+  @Test func `a restore creates the missing parent folders of the store`() throws {
     let store = try TemporaryStore.filled()
     let path = try store.elsewhere("backup")
     _ = try store.upkeep.backUp(to: path)
@@ -84,7 +84,7 @@ struct RestoreTests {
     #expect(try store.names.filter { $0.hasPrefix(".") } == [])
   }
 
-  @Test func `what a killed restore has left is removed by the next, and one under way stays`() throws {
+  @Test func `a restore removes the files of a killed restore, but not those of a running one`() throws {
     let store = try TemporaryStore.filled()
     let path = try store.elsewhere("backup")
     _ = try store.upkeep.backUp(to: path)
@@ -95,7 +95,7 @@ struct RestoreTests {
     #expect(try store.namesElsewhere == [fileName(of: used.path), "backup", "store"])
   }
 
-  @Test func `what is neither a dump nor a backup is refused`() throws {
+  @Test func `a file that is neither a dump nor a backup is refused`() throws {
     let store = try TemporaryStore.filled()
     let other = try TemporaryStore(users: [])
     try other.createFolder()

@@ -65,7 +65,7 @@ struct TableDigestTests {
   ]
 
   @Test(arguments: changes)
-  func `a row that people rely on and that no program changed is found`(sql: String) throws {
+  func `a row that was changed outside our programs is found by its digest`(sql: String) throws {
     let store = try Self.filled()
     try store.damage(sql)
     let findings = try store.findings()
@@ -73,7 +73,7 @@ struct TableDigestTests {
     #expect(try code { try store.upkeep.backUp(to: store.elsewhere("backup")) } == .storeDamaged, "\(sql)")
   }
 
-  @Test func `the columns of the tables are known in their order`() throws {
+  @Test func `the column lists of the digested tables agree with the schema`() throws {
     let store = try TemporaryStore()
     for table in DigestedTable.all {
       let columns = try store.texts("SELECT name FROM pragma_table_xinfo('\(table.name)') ORDER BY cid")
@@ -83,7 +83,7 @@ struct TableDigestTests {
     }
   }
 
-  @Test func `every table has a digest, of its rows or of itself, or follows from others`() throws {
+  @Test func `every table has row digests or a table digest, or is derived from other tables`() throws {
     let store = try TemporaryStore()
     let tables = Set(
       try store.texts("SELECT name FROM pragma_table_list WHERE schema = 'main' AND type = 'table'")
@@ -110,13 +110,13 @@ struct BoundsTests {
   ]
 
   @Test(arguments: refused)
-  func `the schema refuses what no program writes`(sql: String) throws {
+  func `the schema refuses values that our programs never write`(sql: String) throws {
     let store = try TemporaryStore.filled()
     #expect(throws: DMError.self) { try store.execute(sql) }
   }
 
   @Test(arguments: refused)
-  func `a value out of bounds ends no program, and a quick check finds it`(sql: String) throws {
+  func `an out-of-range value crashes no program, and a quick check finds it`(sql: String) throws {
     let store = try TemporaryStore.filled()
     try store.damage(sql)
     for user in ["alice", "bob"] {

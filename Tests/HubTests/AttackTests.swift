@@ -163,7 +163,7 @@ struct AttackTests {
     #expect(got.filter { $0.kind == .edited || $0.kind == .reaction }.map(\.payload) == [nil, nil])
   }
 
-  @Test func `nobody can start a conversation with an id that belongs to others`() throws {
+  @Test func `a user cannot start a conversation with an id that belongs to others`() throws {
     for id in [direct, group, Identifier.random, .random(.group(by: "alice")), .random(.direct("alice", "bob"))] {
       for act in [Outbox.Act.group, .begin] {
         let answer = try mallory.push([HubOperation(act, conversation: id, handles: ["bob"])])[0]

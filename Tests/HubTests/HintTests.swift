@@ -10,7 +10,7 @@ import Testing
 struct HintTests {
   let hub = SharedHub()
 
-  @Test func `hints that bring nothing are followed less and less often, and comparing finds the changes`() throws {
+  @Test func `hints without changes are followed less and less often, and a comparison finds changes`() throws {
     let (alice, bob) = (try hub.joined("alice"), try hub.joined("bob"))
     try alice.sync()
     try alice.say("hello", to: "bob")

@@ -54,7 +54,7 @@ struct HubConnectionTests {
     }
   }
 
-  @Test func `a log begins anew if the hub has lost some of it, or shows more of it`() {
+  @Test func `a log is pulled from the start if the hub has lost some of it, or shows more of it`() {
     var late = VisibleRevs()
     late.open(from: 3)
     for (conversation, row, reason) in [
@@ -72,7 +72,7 @@ struct HubConnectionTests {
     #expect(connection.take(.notListed(b)) == [.beginAnew(b, .gone)])
   }
 
-  @Test func `a log that does not continue is compared once, and then set aside until the next connection`() {
+  @Test func `a log that does not continue ours is compared once, then set aside until the next connection`() {
     let connection = open()
     for id in [a, b, a] { connection.enqueue(id) }
     #expect(connection.toPull == [a, b])
@@ -88,7 +88,7 @@ struct HubConnectionTests {
     #expect(connection.take(.doesNotFit(b, .storeDamaged)) == [.setAside(b, .storeDamaged)] && connection.toPull == [])
   }
 
-  @Test func `a pull that went well ends the doubt, and a full page goes on`() {
+  @Test func `a successful pull ends the doubt about a log, and after a full page the pull continues`() {
     let connection = open()
     _ = connection.take(.doesNotContinue(a))
     _ = connection.take(.pulling([a]))
@@ -102,7 +102,7 @@ struct HubConnectionTests {
     #expect(connection.mustCompare, "nobody has said how far it goes")
   }
 
-  @Test func `fewer entries than the hub has listed are a doubt, but not of a standby`() {
+  @Test func `fewer entries than the hub listed make a log doubtful, unless the hub is a standby`() {
     let connection = open()
     #expect(connection.take(.pulled(a, count: 3, limit: 10, held: held(namedRev: 7))) == [])
     #expect(connection.mustCompare && connection.toPull == [a])
@@ -112,7 +112,7 @@ struct HubConnectionTests {
     #expect(standby.take(.pulled(a, count: 3, limit: 10, held: held(namedRev: 7))) == [.endFault(a)])
   }
 
-  @Test func `the horizon is kept once all that it listed is pulled`() {
+  @Test func `the horizon is taken once all listed conversations are pulled`() {
     let connection = open()
     _ = connection.take(.listed(listed(6, second), held: held()))
     _ = connection.take(.compared(horizon: "6"))

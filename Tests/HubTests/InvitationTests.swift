@@ -39,7 +39,7 @@ struct InvitationTests {
     ("127.0.0.1", "ca.crt", true), ("hub.example.org", nil, true), ("/run/postgresql,203.0.113.5", nil, true),
     ("localhost,203.0.113.5", nil, true), ("/run/postgresql", "ca.crt", false),
   ])
-  func `a hub must show its certificate, unless all its hosts are this machine and no authority is given`(
+  func `the certificate of a hub is verified, unless all hosts are local and no authority is given`(
     host: String, authority: String?, isVerified: Bool
   ) throws {
     var credentials = Credentials(host: host, port: "5432", database: "x", user: "u", password: "p")
@@ -65,7 +65,7 @@ struct InvitationTests {
     ("hub.test", "hub.test", nil), ("hub.test:5433", "hub.test", "5433"), ("::1", "::1", nil),
     ("[::1]:5433", "::1", "5433"), ("a,b:5433", "a,b", "5433"), ("a,b:5433,5434", "a,b", "5433,5434"),
   ])
-  func `an address is a host and a port`(text: String, host: String, port: String?) throws {
+  func `an address is parsed into a host and a port`(text: String, host: String, port: String?) throws {
     let address = try HubAddress(text)
     #expect(address.host == host && address.port == port)
     #expect(try HubAddress(address.description) == address)

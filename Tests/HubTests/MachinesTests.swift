@@ -122,7 +122,7 @@ struct MachinesTests {
     try alice.check()
   }
 
-  @Test func `over the quota messages wait, nothing is refused, and later ones do not overtake`() throws {
+  @Test func `messages over the quota wait and are not refused, and later ones do not overtake them`() throws {
     let (alice, bob) = (try hub.joined("alice"), try hub.joined("bob"))
     try settle([alice, bob])
     try alice.say("hello", to: "bob")

@@ -10,7 +10,7 @@ import Testing
 struct OtherIDsTests {
   let hub = SharedHub()
 
-  @Test func `the id with which a message waited stays valid, and its event has both ids`() throws {
+  @Test func `the id of a queued message stays valid if the hub has another, and its event has both`() throws {
     let bob = try hub.joined("bob")
     let (first, second) = (try hub.joined("alice"), try hub.joined("alice"))
     let answer = try Outgoing(to: ConversationReference("bob"), text: "answer", nonce: "r1")
@@ -32,7 +32,7 @@ struct OtherIDsTests {
     try second.check()
   }
 
-  @Test func `the id with which a conversation that both users started waited stays valid`() throws {
+  @Test func `the id of a queued conversation stays valid if both users started the conversation`() throws {
     let (alice, bob) = (try hub.joined("alice"), try hub.joined("bob"))
     try alice.sync()
     let start = try bob.messenger.here()

@@ -27,7 +27,7 @@ struct PaceTests {
     #expect(sizes == [2, 4, 8, 16, 32, 64, 100, 100])
   }
 
-  @Test func `after a pull that took too long, the next one is a quarter of its size`() {
+  @Test func `after a pull that took too long, the next pull has a quarter of its size`() {
     var pace = Pace()
     for pushed in [[], [a]] {
       let recovery = pace.recover(from: .timedOut(""), pushed: pushed, pull: 1000, at: 0)
@@ -55,7 +55,7 @@ struct PaceTests {
     #expect(pace.heldUntil == nil && !pace.isHeld(a))
   }
 
-  @Test func `hints that bring nothing are followed 16 times, and then less and less often`() {
+  @Test func `hints without changes are followed 16 times, and then less and less often`() {
     var pace = Pace()
     let first = (1...17).map { _ in
       defer { pace.judgeHints([], at: 0) }
@@ -72,7 +72,7 @@ struct PaceTests {
     #expect(last, "one that brings something ends it")
   }
 
-  @Test func `a lock holds its conversations, one that is on none is tried again at once`() {
+  @Test func `a lock delays its conversations, and a lock on no conversation is a temporary failure`() {
     var pace = Pace()
     let named = pace.recover(from: .locked("", [b]), pushed: [a, b, nil], pull: nil, at: 0)
     #expect(named == .requeue && pace.isHeld(b) && !pace.isHeld(a) && !pace.isHeld(nil))

@@ -135,7 +135,7 @@ struct PostgresTests {
     #expect(try alice.compare(since: horizon).conversations.isEmpty)
   }
 
-  @Test func `a member who waits ends the connection of one who holds a transaction open`() throws {
+  @Test func `a waiting member ends the connection of a member who holds a transaction open`() throws {
     let hub = try PostgresHub()
     let alice = try hub.link("alice")
     let mallory = try Attacker(hub, "mallory")

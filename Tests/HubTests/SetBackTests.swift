@@ -70,7 +70,7 @@ struct SetBackTests {
     try bob.check()
   }
 
-  @Test func `a lost message that nobody pushes again is in a copy, which is removed after 30 days`() throws {
+  @Test func `a lost message that no machine pushes again is kept in a copy for 30 days`() throws {
     let (alice, bob) = try members(["one"])
     let backup = hub.model
     try alice.say("lost", to: "+ops")

@@ -100,7 +100,7 @@ import Testing
     ("dm-read", "missing CONVERSATION; usage: dm-read CONVERSATION RANGE..., or pipe the lines of dm-tail into it"),
     ("dm-send", "missing CONVERSATION; usage: dm-send [OPTION]... CONVERSATION TEXT..., or pipe JSON lines into it"),
   ])
-  func `a program that reads lines says what is missing when they would come from a terminal`(
+  func `a program that reads lines refuses a terminal and says what is missing`(
     call: String, text: String
   ) throws {
     let words = call.split(separator: " ").map(String.init)
@@ -109,7 +109,7 @@ import Testing
     #expect(outcome.status == .exit(64) && outcome.stderr == "\(words[0]): \(text)\n", "\(outcome.stderr)")
   }
 
-  @Test func `the error about a message of a range names it as the user could have typed it`() throws {
+  @Test func `an error about one message of a range names it in a form that the user can type`() throws {
     let f = try fixture()
     let text = "dm-edit: 'alice' said the message 'alice:1', not 'bob'\n"
     for words in [["alice:1"], ["alice", "1.."], ["alice:..1"]] {
@@ -125,14 +125,14 @@ import Testing
     #expect(outcome.stderr == "dm-send: line 1: \(message)\n")
   }
 
-  @Test func `an unknown user where there is no store is followed by its folder`() throws {
+  @Test func `the error for an unknown user without a store names the folder of the store`() throws {
     let f = try ToolFixture()
     #expect(
       try f.run("dm-send", ["zebedee", "x"], as: "alice").stderr
         == "dm-send: there is no user 'zebedee'; add them with 'dm-user add'; there is no store at '\(f.store)' yet\n")
   }
 
-  @Test func `a title of several groups is followed by their ids`() throws {
+  @Test func `the error for an ambiguous title lists the ids of the groups`() throws {
     let f = try fixture()
     for _ in 1...2 { try f.done("dm-conversation", ["create", "--title", "g", "bob"], as: "alice") }
     let error = try f.run("dm-send", ["+g", "x"], as: "alice").stderr
@@ -150,7 +150,7 @@ import Testing
         == "dm-doctor: '\(path)' is there and is not a backup of a store; name another file, or say --force\n")
   }
 
-  @Test func `a finding says that a repair corrects it, in both forms`() throws {
+  @Test func `a finding says in JSON and in text that a repair corrects it`() throws {
     let f = try fixture()
     _ = try f.sql("UPDATE message SET reaction_count = 1")
     let text = "its count of reactions is 1 instead of 0; dm-doctor repair corrects it"

@@ -4,7 +4,7 @@ internal import DMSystem
 /// A word that may complete what was typed.
 struct Candidate {
   let value: String
-  /// A few words about it, for the shells that show them.
+  /// A short description, for the shells that show it.
   var meaning = ""
 }
 
@@ -13,28 +13,28 @@ enum Shell: String, CaseIterable {
   case bash, zsh, fish
 }
 
-/// What a shell does with the candidates: the first line that it gets.
+/// How a shell uses the candidates; the first line of the output.
 enum Manner: String {
-  /// Each is a whole word, and a space follows it.
+  /// Each candidate is a whole word; the shell adds a space.
   case words
-  /// The user goes on with it: `bob:`, or one of a list.
+  /// A candidate is the start of a word, such as `bob:` or one item of a list; the shell adds no space.
   case parts
-  /// The shell itself completes the name of a file, or of a folder.
+  /// The shell itself completes names of files or of folders.
   case files, folders
 }
 
 /// The lines of `--complete`: the manner, and each candidate with its meaning.
 ///
-/// A fault means that there are none, because nobody has asked for an error.
+/// A failure gives no candidates and no error message, because the user is still typing.
 ///
-/// - Parameter program: the command that is meant by the words after the first.
+/// - Parameter program: finds the command and its words in the words after the program's name.
 func candidates(
   for shell: Shell, _ words: ArraySlice<String>, _ program: ([String]) -> (command: Command, words: [String])
 ) -> String {
   let first = words[words.startIndex]
   let line = shell == .bash ? ShellLine(first) : nil
   var typed = line.map { Array($0.words.dropFirst()) } ?? Array(words)
-  // Fish has no word without its quotes for what is under the cursor.
+  // Fish passes the word at the cursor with its quotes.
   if shell == .fish { typed[typed.count - 1] = ShellLine(typed[typed.count - 1]).words[0] }
   guard !typed.isEmpty else { return "" }
   let (command, meant) = program(typed)
@@ -73,7 +73,7 @@ final class Completion {
   /// The last word, the one to be completed.
   let last: String
   private(set) var manner = Manner.words
-  /// What of the last word is not the value: `--as=`.
+  /// The part of the last word before the value, such as `--as=`.
   private let head: String
   private let completed: [Completed]
   private let listsOptions: Bool
@@ -97,7 +97,7 @@ final class Completion {
     }
   }
 
-  /// The shell that runs the command expands `~`, and one that completes it does not.
+  /// A shell expands `~` when it runs a command, but not when it completes one.
   private static func withHome(_ word: String) -> String {
     do {
       guard word.utf8.starts(with: "~/".utf8), let home = try environment("HOME") else { return word }
@@ -120,7 +120,7 @@ final class Completion {
     }
   }
 
-  /// The options that go with the action, by both of their names.
+  /// The options of the action, each with its long and its short name.
   private func options() -> [Candidate] {
     ((command.options + (arguments.action?.options ?? [])).map(\.declaration) + command.common).flatMap { option in
       [option.long.map { "--\($0)" }, option.short.map { "-\($0)" }].compactMap(\.self).map {
@@ -155,7 +155,7 @@ final class Completion {
     return []
   }
 
-  /// The words that a list with commas does not have yet.
+  /// The words that a comma-separated list does not contain yet.
   private func list(_ words: [String], _ typed: String) -> [Candidate] {
     manner = .parts
     let there = typed.split(separator: ",", omittingEmptySubsequences: false).dropLast()

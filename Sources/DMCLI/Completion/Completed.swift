@@ -1,4 +1,4 @@
-/// What completes a word of the command line.
+/// The kinds of candidates for a word of the command line.
 package enum Completed: Equatable, Sendable {
   case words([String])
   /// One or more of these words, with commas between them.
@@ -8,7 +8,7 @@ package enum Completed: Equatable, Sendable {
   case conversations, people, consumers
   /// Messages, as `57` after a conversation and as `bob:57`.
   case messages
-  /// The same, but no `bob:` where the conversation is missing.
+  /// Messages as above, but without `bob:` as a candidate when the conversation is missing.
   case numbers
   /// The short codes of emoji.
   case emoji
@@ -27,13 +27,14 @@ package enum Completed: Equatable, Sendable {
       case "FILE", "PATH", "COMMAND", "ARGUMENT": [.files]
       case "DIR": [.folders]
       case "PROGRAM": [.actions]
-      // Placeholders are in capital letters, and words to be typed are not.
+      // Placeholders are in capitals; other words are typed as they are.
       default: word.contains { $0.isUppercase } ? [] : [.words([String(word)])]
       }
     }
   }
 
-  /// What completes the operand at an index, by the placeholders of all of them: `CONVERSATION [RANGE]...`.
+  /// The kinds of candidates for the operand at an index, by the placeholders of all operands: `CONVERSATION
+  /// [RANGE]...`.
   static func all(ofOperand index: Int, in operands: String) -> [Completed] {
     let placeholders = operands.split(separator: " ")
     guard let last = placeholders.last else { return [] }
@@ -44,6 +45,6 @@ package enum Completed: Equatable, Sendable {
 }
 
 extension Declaration {
-  /// What completes the value of an option.
+  /// The kinds of candidates for the value of an option.
   var completed: [Completed] { values ?? Completed.all(ofPlaceholder: value ?? "") }
 }

@@ -1,6 +1,6 @@
 internal import DMKit
 
-/// A command line as it was typed up to the cursor, taken apart as bash does it; nothing of it is evaluated.
+/// A command line up to the cursor, split into words as bash does; nothing in it is evaluated.
 struct ShellLine {
   /// The words without their quotes; the last one ends at the cursor, and is empty after a space.
   private(set) var words: [String] = []
@@ -26,7 +26,7 @@ struct ShellLine {
       case ("\\", nil), ("\\", "\""):
         guard let next = rest.popFirst() else { break }
         typed.append(next)
-        // Within double quotes, a backslash before other characters is one.
+        // Within double quotes, a backslash before other characters is an ordinary backslash.
         if quote != nil, !"$`\"\\\n".unicodeScalars.contains(next) { word = (word ?? .init()) + [scalar] }
         word = (word ?? .init()) + [next]
         continue
@@ -40,9 +40,9 @@ struct ShellLine {
     raw = String(typed)
   }
 
-  /// What bash must insert for its part of the last word, so that the word becomes `value`; nil if it cannot become that.
+  /// What bash must insert in place of `part`, so that the last word becomes `value`; nil if that is impossible.
   ///
-  /// - Parameter part: what bash replaces: of `bob:4` only what follows the colon, and nothing of an open quote.
+  /// - Parameter part: the end of the last word that bash replaces: in `bob:4` only the `4`; never an open quote.
   func insertion(of value: String, replacing part: String) -> String? {
     guard raw.utf8.suffix(part.utf8.count).elementsEqual(part.utf8) else { return nil }
     let kept = ShellLine(String(Substring(raw.utf8.dropLast(part.utf8.count))))
@@ -52,25 +52,25 @@ struct ShellLine {
   }
 }
 
-/// A text for bash, where a quote may be open.
+/// A text escaped for bash, inside a quote if one is open.
 private func quoted(_ text: String, within quote: Unicode.Scalar?) -> String {
   var result = ""
   for scalar in text.unicodeScalars {
     switch (scalar, quote) {
     case ("'", "'"): result += "'\\''"
-    // Within double quotes, history expansion takes no backslash: bash(1), HISTORY EXPANSION.
+    // Within double quotes, bash keeps the backslash that escapes `!`: bash(1), QUOTING.
     case ("!", "\""): result += "\"\\!\""
     case ("$", "\""), ("`", "\""), ("\"", "\""), ("\\", "\""): result += "\\\(scalar)"
     case (_, nil) where scalar.isASCII && !isPlain(scalar): result += "\\\(scalar)"
     default: result.unicodeScalars.append(scalar)
     }
   }
-  // Bash closes the quote, except after that character.
+  // Bash closes the quote, unless the text ends with that quote character.
   if let quote, result.unicodeScalars.last == quote { result.unicodeScalars.append(quote) }
   return result
 }
 
-/// Whether bash takes an unquoted character of ASCII as it is.
+/// Whether an ASCII character needs no escape outside quotes in bash.
 private func isPlain(_ scalar: Unicode.Scalar) -> Bool {
   switch scalar {
   case "a"..."z", "A"..."Z", "0"..."9", "_", "-", "+", ".", ",", "/", ":", "@", "%", "=": true

@@ -2,19 +2,19 @@ internal import DMKit
 
 /// Candidates from the store, as the user sees it; reading them marks nothing and creates nothing.
 ///
-/// A value is printed only if it looks the same when it is escaped, so that the user sees what is inserted; of a
-/// conversation with another name, the value is the UUID.
+/// A value is printed only if `visible` does not change it, so that the user sees what is inserted; a conversation with
+/// another name is offered by its UUID.
 struct StoreCandidates {
   private let call: Invocation
 
-  /// The maximum number of candidates of a kind; more are not read, because a TAB must not wait.
+  /// The maximum number of candidates of a kind, because TAB must not make the user wait.
   private static let limit = 200
-  /// The maximum number of conversations whose names are compared, for the same reason.
+  /// The maximum number of conversations whose names are searched, for the same reason.
   private static let comparedLimit = 2000
 
   init(_ call: Invocation) { self.call = call }
 
-  /// Nothing where the store cannot be read, for example because there is none.
+  /// Returns no candidates if the store cannot be read, for example because it does not exist.
   private func reading(_ body: (Messenger) throws -> [Candidate]) -> [Candidate] {
     do {
       return try body(try call.messenger())
@@ -31,12 +31,12 @@ struct StoreCandidates {
       query.limit = Self.limit
       query.newest = Self.comparedLimit
       let name = typed.without("+#@")
-      // Names have no part of a UUID in them.
+      // A part of a UUID is not compared with names.
       let isID = name.utf8.count > 3 && name.allSatisfy { $0.isHexDigit || $0 == "-" }
       if !name.isEmpty, !isID { query.matching = name }
       let found = try messenger.conversations(query)
       let me = messenger.identity.handle
-      // A title that several groups have names none of them.
+      // A title that several groups have is ambiguous.
       let titles = Dictionary(found.map { (reference(to: $0, typed, for: me), 1) }, uniquingKeysWith: +)
       return found.map { conversation in
         let reference = reference(to: conversation, typed, for: me)
@@ -63,12 +63,12 @@ struct StoreCandidates {
     return words.joined(separator: ", ")
   }
 
-  /// The users whose handles begin as what was typed.
+  /// Users near the typed handle, in order; the shell drops those that do not match.
   func people(_ typed: String) -> [Candidate] {
     reading { messenger in
       let name = typed.without("@")
       let sign = name.utf8.count < typed.utf8.count ? "@" : ""
-      // The handle before all that begin with the name.
+      // A handle that sorts before all handles that begin with the name.
       let start = name.isEmpty ? nil : Handle(typed: String(name.dropLast()))
       return try messenger.users(after: start, limit: Self.limit).map {
         Candidate(value: "\(sign)\($0.handle)", meaning: glimpse($0.displayName ?? ""))
@@ -83,12 +83,12 @@ struct StoreCandidates {
     }
   }
 
-  /// The newest messages of the conversation in `bob:`, or of the one that the words before name; also after `40..`.
+  /// The newest messages of the conversation named in `bob:`, or by the words before; also after `40..`.
   func messages(_ typed: String) -> [Candidate] {
     reading { messenger in
       let end = typed.lastIndex { ":.".contains($0) }
       let head = end.map { String(typed[...$0]) } ?? ""
-      // With the first number, the head is a reference or a range.
+      // With the number 1 appended, the head is parsed as a reference or a range.
       let named = try splitReference(head + "1")?.conversation
       guard let conversation = try named ?? (RangeReference(head + "1") == nil ? nil : context()),
         typed.utf8.dropFirst(head.utf8.count).allSatisfy({ 48...57 ~= $0 })
@@ -99,7 +99,7 @@ struct StoreCandidates {
     }
   }
 
-  /// The conversation that an operand names, or an option.
+  /// The conversation that an operand or an option names.
   private func context() throws -> ConversationReference? {
     let arguments = call.arguments
     for (index, operand) in arguments.operands.enumerated() {

@@ -1,7 +1,7 @@
-/// A line that is edited, drawn again in place on the rows of a terminal where it began.
+/// A line being edited, which is redrawn in place on the terminal rows where it began.
 ///
-/// The cursor is placed by printing what stands before it, not by its column: terminals differ in the columns of emoji
-/// that are made of several characters.
+/// The cursor is placed by printing the text before it, not by its column: terminals differ in the width of emoji that
+/// consist of several code points.
 package struct DrawnLine {
   private var rows = [""]
   private var row = 0
@@ -10,16 +10,16 @@ package struct DrawnLine {
 
   package init() {}
 
-  /// The bytes that show a line instead of the one that was shown.
+  /// The bytes that replace the shown line with this one.
   ///
-  /// If it has more rows than the terminal, those around the cursor are shown.
+  /// If it has more rows than the terminal, only rows around the cursor are shown.
   package mutating func draw(_ line: EditedLine, prompt: String = "", width: Int, height: Int) -> String {
     let old = self
     let shown = LineRows(line, width: width, prompt: prompt)
     let first = max(0, min(shown.row, shown.rows.count - height))
     rows = Array(shown.rows[first...].prefix(height))
     (row, beforeCursor, self.width) = (shown.row - first, shown.beforeCursor, width)
-    // Only what was added at the end: a screen reader speaks what is printed.
+    // Prints only text added at the end, because a screen reader speaks what is printed.
     if old.isAtEnd, isAtEnd, text.utf8.starts(with: old.text.utf8) {
       return String(text.unicodeScalars.dropFirst(old.text.unicodeScalars.count))
     }
@@ -29,7 +29,7 @@ package struct DrawnLine {
     return old.toStart(width) + "\u{1B}[J" + text + toCursor
   }
 
-  /// The bytes that leave the cursor below the line; the next one begins there.
+  /// The bytes that move the cursor below the line, where the next line begins.
   package mutating func leave() -> String {
     let down = rows.count - 1 - row
     self = DrawnLine()
@@ -39,9 +39,9 @@ package struct DrawnLine {
   private var text: String { rows.joined(separator: "\r\n") }
   private var isAtEnd: Bool { row == rows.count - 1 && beforeCursor.utf8.elementsEqual(rows[row].utf8) }
 
-  /// Moves the cursor to where the line begins: CUU (ECMA-48, section 8.3.22).
+  /// Moves the cursor to the start of the line: CUU (ECMA-48, section 8.3.22).
   ///
-  /// A terminal that was made narrower has wrapped the rows.
+  /// Counts the rows that a terminal has wrapped because it became narrower.
   private func toStart(_ width: Int) -> String {
     let wrapped = (rows[..<row] + [beforeCursor]).map { max(0, columns(of: $0) - 1) / width }.reduce(row, +)
     return "\r" + (wrapped > 0 ? "\u{1B}[\(wrapped)A" : "")

@@ -1,18 +1,18 @@
-/// A text with a cursor, edited key by key as in readline, and the texts before it.
+/// A text with a cursor, edited key by key as in readline, with a history of earlier texts.
 ///
-/// A key acts on grapheme clusters: what a reader takes for one character.
+/// Keys act on grapheme clusters, which readers see as single characters.
 package struct EditedLine {
   private(set) var before: String
   private(set) var after = ""
-  /// The texts that were taken.
+  /// The texts that `take` returned.
   private var taken: [String] = []
-  /// Those and the new one, which may all be edited until the next is taken.
+  /// `taken` and the current text; each may be edited until the next `take`.
   private var history = [""]
   /// The index of this text in the history.
   private var historyIndex = 0
   /// What `yank` inserts.
   private var killed = ""
-  /// Whether the last key put a part of the line there, so that the next part is added to it.
+  /// Whether the last key deleted text into `killed`, so that the next deletion is added to it.
   private var isKilling = false
 
   package init(_ text: String = "") { before = text }
@@ -32,7 +32,7 @@ package struct EditedLine {
     isKilling = false
   }
 
-  /// Empties the line, and adds its text to the history, unless it is empty or the same as the last.
+  /// Empties the line, and adds its text to the history, unless the text is empty or equal to the last one.
   package mutating func take() -> String {
     let text = text
     if !text.isEmpty, taken.last != text { taken.append(text) }
@@ -42,10 +42,10 @@ package struct EditedLine {
     return text
   }
 
-  /// Does what a key does in a line.
+  /// Applies a key to the line.
   ///
-  /// - Returns: whether something was changed or moved; false for the keys that the caller handles: Enter, TAB, Escape,
-  ///   the pages, Ctrl-L, and Ctrl-D on an empty line.
+  /// - Returns: whether the text or the cursor changed; false for keys that the caller handles: Enter, TAB, Escape,
+  ///   Page Up and Page Down, Ctrl-L, and Ctrl-D on an empty line.
   package mutating func apply(_ key: Key) -> Bool {
     let wasKilling = isKilling
     isKilling = false
@@ -148,7 +148,7 @@ package struct EditedLine {
 }
 
 extension Character {
-  /// Whether it ends a line of a text; CR and LF are one character.
+  /// Whether it ends a line of a text; CR LF is one Character.
   var isLineFeed: Bool { self == "\n" || self == "\r\n" }
 
   fileprivate var isAlphanumeric: Bool { isLetter || isNumber }
@@ -158,19 +158,19 @@ extension StringProtocol {
   fileprivate var startOfLastLine: Index { lastIndex(where: \.isLineFeed).map(index(after:)) ?? startIndex }
   fileprivate var endOfFirstLine: Index { firstIndex(where: \.isLineFeed) ?? endIndex }
 
-  /// The start of the last word, after which other characters may follow.
+  /// The start of the last word; other characters may follow the word.
   fileprivate func startOfLastWord(where isOfWord: (Character) -> Bool) -> Index {
     guard let last = lastIndex(where: isOfWord) else { return startIndex }
     return self[..<last].lastIndex { !isOfWord($0) }.map(index(after:)) ?? startIndex
   }
 
-  /// The end of the first word, before which other characters may stand.
+  /// The end of the first word; other characters may precede the word.
   fileprivate var endOfFirstWord: Index {
     guard let first = firstIndex(where: \.isAlphanumeric) else { return endIndex }
     return self[first...].firstIndex { !$0.isAlphanumeric } ?? endIndex
   }
 
-  /// The last index before which a line takes at most so many columns.
+  /// The last index whose preceding text takes at most `column` columns.
   fileprivate func index(ofColumn column: Int) -> Index {
     var (index, rest) = (startIndex, column)
     while index < endIndex {

@@ -1,8 +1,8 @@
 /// A key that was typed on a terminal.
 package enum Key: Equatable, Sendable {
-  /// Text, scalar by scalar: a combining character joins the one before it.
+  /// Text, one scalar per key; a combining character joins the character before it.
   case character(Character)
-  /// A text that was pasted, whole, with LF at the end of its lines and without other control characters but TAB.
+  /// A pasted text as a whole; its only control characters are LF, at line ends, and TAB.
   case paste(String)
   case enter
   /// Alt-Enter.
@@ -22,7 +22,7 @@ package enum Key: Equatable, Sendable {
   case yank
   /// Ctrl-P and Ctrl-N.
   case previous, next
-  /// Ctrl-D, which also deletes.
+  /// Ctrl-D, which deletes in a line that is not empty.
   case endOfInput
   /// Ctrl-L.
   case redraw
@@ -51,7 +51,7 @@ extension Key {
     }
   }
 
-  /// The key of a byte after ESC: what is typed with Alt.
+  /// The key of a byte after ESC, which is a key typed with Alt.
   init?(alt byte: UInt8) {
     switch byte {
     case 0x0A, 0x0D: self = .newline
@@ -67,15 +67,15 @@ extension Key {
   ///
   /// - Parameters:
   ///   - isSS3: whether it began with ESC O, not with ESC [.
-  ///   - parameters: the digits between, such as `1;5`.
+  ///   - parameters: the digits before `final`, such as `1;5`.
   init?(isSS3: Bool, parameters: String, final: UInt8) {
-    // Answers of a terminal have other characters among the digits.
+    // A terminal's replies to queries have other characters among the digits.
     guard parameters.utf8.allSatisfy({ 0x30...0x39 ~= $0 || $0 == UInt8(ascii: ";") }) else { return nil }
     let numbers = parameters.split(separator: ";").map { UInt8($0) ?? 1 }
-    // Shift is 1, Alt 2, Ctrl 4 and Meta 8, and xterm sends one more.
+    // xterm sends 1 plus the sum of Shift 1, Alt 2, Ctrl 4 and Meta 8.
     var isByWord = ((numbers.last ?? 1) &- 1) & 14 > 0
     var letter = final
-    // rxvt sends small letters for the arrows with Shift, and with Ctrl after ESC O.
+    // rxvt sends lower-case letters for arrows with Shift (after ESC [) and with Ctrl (after ESC O).
     if parameters.isEmpty, UInt8(ascii: "a")...UInt8(ascii: "d") ~= final {
       letter -= 0x20
       isByWord = isSS3
@@ -88,7 +88,7 @@ extension Key {
     case UInt8(ascii: "H"): self = .home
     case UInt8(ascii: "F"): self = .end
     case UInt8(ascii: "M") where isSS3: self = .enter
-    // rxvt ends with these instead of ~ for a key with Ctrl, Shift or both.
+    // For keys with Ctrl, Shift or both, rxvt sends ^, $ or @ instead of ~.
     case UInt8(ascii: "~"), UInt8(ascii: "^"), UInt8(ascii: "$"), UInt8(ascii: "@"):
       guard !isSS3, let key = Self.numbered(numbers.first) else { return nil }
       self = key

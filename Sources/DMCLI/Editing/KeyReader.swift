@@ -1,22 +1,22 @@
-/// The bytes of a terminal as keys.
+/// Turns the bytes of a terminal into keys.
 ///
 /// Characters and sequences may be split over several reads. Unknown sequences and bytes that are not UTF-8
 /// give no key.
 package struct KeyReader {
   private enum State {
     case text
-    /// After ESC, or after two.
+    /// After one ESC, or two.
     case escape(isDouble: Bool)
     /// Within a sequence: ESC [ is CSI and ESC O is SS3 (ECMA-48, sections 8.3.16 and 8.3.143).
     case sequence(isSS3: Bool, isDouble: Bool, parameters: [UInt8])
     /// ESC [ [ and a letter is a function key of the console of Linux.
     case functionKey
-    /// Within a paste; how many bytes of its end have come.
+    /// Within a paste; `matched` bytes of its end sequence have arrived.
     case paste(matched: Int)
   }
 
   private var state = State.text
-  /// The first bytes of a character.
+  /// The first bytes of an incomplete character.
   private var unfinished: [UInt8] = []
   private var pasted = ""
   private var keys: [Key] = []
@@ -32,13 +32,13 @@ package struct KeyReader {
     return keys
   }
 
-  /// Whether ESC may be a key or begin a sequence: call `finish` when no byte has followed for 50 ms.
+  /// Whether the last ESC is still ambiguous: call `finish` when no byte has followed for 50 ms.
   package var isWaiting: Bool {
     if case .escape = state { return true }
     return false
   }
 
-  /// What has come is all: an ESC is the key, and a paste ends here.
+  /// Ends the input: a pending ESC becomes the Escape key, and a paste ends.
   package mutating func finish() -> [Key] {
     defer { keys = [] }
     switch state {
@@ -86,7 +86,7 @@ package struct KeyReader {
       if let key = Key(alt: byte) {
         keys.append(key)
       } else {
-        // Nothing is done with Alt and this character: Esc and the character came in one read, as over a slow line.
+        // Alt with this character has no meaning, so these were two keys: Esc and the character.
         keys.append(.escape)
         takeText(byte)
       }
@@ -103,7 +103,7 @@ package struct KeyReader {
       state = .text
       finishSequence(String(decoding: parameters, as: UTF8.self), byte, isSS3: isSS3, isDouble: isDouble)
     default:
-      // A control character is never within a sequence.
+      // A control character ends the sequence.
       state = .text
       takeText(byte)
     }
@@ -113,7 +113,7 @@ package struct KeyReader {
     if !isSS3, final == UInt8(ascii: "~"), parameters == "200" {
       state = .paste(matched: 0)
     } else if let key = Key(isSS3: isSS3, parameters: parameters, final: final) {
-      // Some terminals send ESC before the sequence for Alt.
+      // For Alt, some terminals send an ESC before the sequence.
       switch key {
       case .left where isDouble: keys.append(.wordLeft)
       case .right where isDouble: keys.append(.wordRight)
@@ -130,7 +130,7 @@ package struct KeyReader {
       }
       return finishPaste()
     }
-    // ESC may begin the end anew.
+    // This ESC may be the start of the end sequence.
     let isBegun = byte == Self.escape
     for byte in Self.pasteEnd[..<matched] + (isBegun ? [] : [byte]) {
       if let scalar = scalar(byte) { pasted.unicodeScalars.append(scalar) }
@@ -146,7 +146,7 @@ package struct KeyReader {
     pasted = ""
   }
 
-  /// The character that a byte completes; nil if there is none yet.
+  /// The scalar that a byte completes; nil if it is incomplete or not valid.
   private mutating func scalar(_ byte: UInt8) -> Unicode.Scalar? {
     if byte & 0xC0 != 0x80 { unfinished = [] }
     unfinished.append(byte)
@@ -164,7 +164,7 @@ package struct KeyReader {
   }
 }
 
-/// A pasted text with LF at the end of each line, and without other control characters but TAB.
+/// A pasted text whose only control characters are LF, at line ends, and TAB.
 private func cleaned(_ text: String) -> String {
   var result = String.UnicodeScalarView()
   var last: Unicode.Scalar?

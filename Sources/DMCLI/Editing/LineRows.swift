@@ -1,20 +1,20 @@
-/// A line that is edited as the rows of a terminal.
+/// A line being edited, split into rows of a terminal.
 ///
-/// The first row begins with a prompt, the others with as many spaces. They are broken at line feeds, and where no
-/// terminal of this width would wrap them. Control characters are escaped.
+/// The first row begins with a prompt, the others with spaces of the same width. Rows are broken at line feeds, and
+/// before any terminal of this width would wrap them. Control characters are escaped.
 package struct LineRows {
   package private(set) var rows: [String]
-  /// The row of the cursor, and what stands before the cursor in it.
+  /// The row of the cursor, and the text before the cursor in that row.
   package private(set) var row = 0
   package private(set) var beforeCursor = ""
 
   private let room: Int
   private let indent: String
-  /// The columns of the last row that are taken.
+  /// The used columns of the last row, without its indent.
   private var column = 0
 
-  /// - Parameter width: the columns of the terminal. The last one is left to the cursor, because terminals differ in
-  ///   where it is after a character in the last column.
+  /// - Parameter width: the columns of the terminal. The last column stays free, because terminals differ in where the
+  ///   cursor is after a character there.
   package init(_ line: EditedLine, width: Int, prompt: String) {
     let prompt = cut(visible(prompt, indent: nil), width / 2)
     indent = String(repeating: " ", count: mostColumns(of: prompt))
@@ -23,12 +23,12 @@ package struct LineRows {
     for character in line.before { append(character) }
     (row, beforeCursor) = (rows.count - 1, rows[rows.count - 1])
     for (index, character) in line.after.enumerated() {
-      // The cursor is on the first character of a row, not after the last one of the row before.
+      // At a break, the cursor is shown at the start of the new row, not at the end of the old one.
       if append(character), index == 0 { (row, beforeCursor) = (rows.count - 1, indent) }
     }
   }
 
-  /// - Returns: whether there was no room for it in the last row.
+  /// - Returns: whether it began a new row for lack of room.
   @discardableResult
   private mutating func append(_ character: Character) -> Bool {
     if character.isLineFeed {

@@ -1,10 +1,11 @@
-/// A line that is edited at its end only, on a terminal without escape sequences: what is deleted is rubbed out.
+/// A line that is edited only at its end, on a terminal without escape sequences: deleted text is overwritten with
+/// spaces.
 package struct RubbedLine {
   private var shown = ""
 
   package init() {}
 
-  /// Whether a key can be shown: the cursor stays at the end.
+  /// Whether a key is allowed: the cursor must stay at the end.
   package static func shows(_ key: Key) -> Bool {
     switch key {
     case .left, .right, .up, .down, .home, .end, .wordLeft, .wordRight, .delete, .newline: false
@@ -12,7 +13,7 @@ package struct RubbedLine {
     }
   }
 
-  /// The bytes that show a line instead of the one that was shown.
+  /// The bytes that replace the shown line with this one.
   package mutating func draw(_ line: EditedLine) -> String {
     let text = visible(line.text, indent: nil)
     let common = zip(shown, text).prefix { $0 == $1 }.count

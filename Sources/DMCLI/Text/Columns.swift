@@ -3,7 +3,7 @@
 /// - Complexity: O(*n*); ASCII is counted without a table.
 package func columns(of text: some StringProtocol) -> Int { sum(text, columns) }
 
-/// How many columns a text takes at most: terminals differ in emoji that are made of several characters.
+/// The maximum columns of a text: terminals differ in the width of emoji made of several code points.
 func mostColumns(of text: some StringProtocol) -> Int { sum(text, mostColumns) }
 
 private func sum(_ text: some StringProtocol, _ columns: (Character) -> Int) -> Int {
@@ -11,19 +11,19 @@ private func sum(_ text: some StringProtocol, _ columns: (Character) -> Int) -> 
   return text.reduce(0) { $0 + columns($1) }
 }
 
-/// What a terminal that knows grapheme clusters (UAX #29) shows for a character.
+/// The width of a character on a terminal that supports grapheme clusters (UAX #29).
 private func columns(_ character: Character) -> Int {
   let scalars = character.unicodeScalars
   guard scalars.count > 1, let first = scalars.first else { return mostColumns(character) }
   let isPicture =
-    // A sign that is asked for as a picture, a flag of two letters, a skin tone, several emoji in one (UTS #51).
+    // An emoji variation selector, a flag of two letters, a skin tone, or several joined emoji (UTS #51).
     scalars.contains("\u{FE0F}") || 0x1F1E6...0x1F1FF ~= first.value
     || scalars.contains { 0x1F3FB...0x1F3FF ~= $0.value }
     || first.properties.isEmojiPresentation && scalars.contains("\u{200D}")
   return isPicture ? 2 : mostColumns(character)
 }
 
-/// What a terminal shows that adds up the characters of a cluster, or the two columns of a picture if that is more.
+/// The width on a terminal that adds up the code points of a cluster; at least 2 with an emoji variation selector.
 private func mostColumns(_ character: Character) -> Int {
   let scalars = character.unicodeScalars
   let sum = scalars.reduce(0) { $0 + columns(of: $1) }
@@ -37,9 +37,9 @@ private func columns(of scalar: Unicode.Scalar) -> Int {
   if 0x1160...0x11FF ~= value { return 0 }
   switch scalar.properties.generalCategory {
   case .nonspacingMark, .enclosingMark: return 0
-  // Some signs of Arabic stand around numbers, and are seen.
+  // Some Arabic format characters around numbers are visible.
   case .format: return scalar.properties.isDefaultIgnorableCodePoint ? 0 : 1
-  // Hexagrams and circled numbers on black squares are narrow in Unicode 14, and wide on terminals.
+  // Hexagrams and circled numbers on black squares are narrow in Unicode 14, but wide on terminals.
   default: return isWide(value) || 0x4DC0...0x4DFF ~= value || 0x3248...0x324F ~= value ? 2 : 1
   }
 }
@@ -54,7 +54,7 @@ private func isWide(_ value: UInt32) -> Bool {
   return value <= wideCharacters[low].last
 }
 
-/// As much of the beginning of a text as fits, with an ellipsis if that is not all.
+/// The beginning of a text that fits, with an ellipsis if anything was cut.
 package func cut(_ text: String, _ width: Int) -> String {
   if text.utf8.count <= width || mostColumns(of: text) <= width { return text }
   var (taken, rest) = (text.startIndex, max(0, width - 1))
@@ -66,25 +66,26 @@ package func cut(_ text: String, _ width: Int) -> String {
   return text[..<taken] + "…"
 }
 
-/// A text cut to a width, and spaces up to it.
+/// A text cut to a width, and padded with spaces to it.
 func left(_ text: String, _ width: Int) -> String {
   let text = cut(text, width)
   return text + String(repeating: " ", count: max(0, width - columns(of: text)))
 }
 
-/// A text after spaces, so that it ends at a width.
+/// A text padded with spaces on its left to a width.
 func right(_ text: String, _ width: Int) -> String {
   String(repeating: " ", count: max(0, width - columns(of: text))) + text
 }
 
-/// A line as lines of a width: broken between words, or within a word that is longer.
+/// A line wrapped to a width: between words, or within a word that is longer than a line.
 ///
-/// The lines after the first begin with an indent, so that nothing in the line reaches the left edge of the terminal.
+/// The lines after the first begin with an indent, so that no text of the line appears at the left edge of the
+/// terminal.
 func wrapped(_ line: Substring, width: Int, indent: Int) -> String {
   if line.utf8.count <= width || mostColumns(of: line) <= width { return String(line) }
   let margin = String(repeating: " ", count: min(indent, width / 2))
   var (result, column, isFirst, isBroken) = ("", 0, true, false)
-  // The last space, where the line can be broken.
+  // The index of the last space at which the line can be broken.
   var space: String.Index?
   func goOn(with word: Substring = "") {
     while result.last == " " { result.removeLast() }
@@ -98,12 +99,12 @@ func wrapped(_ line: Substring, width: Int, indent: Int) -> String {
     if isBroken { goOn() }
     if column + size > width, size > 0 {
       if character == " " { return isBroken = true }
-      // The word that does not fit begins the next line.
+      // A word that does not fit moves to the next line.
       let word = space.map { String(result[$0...].drop { $0 == " " }) } ?? ""
       if let space { result.removeSubrange(space...) }
       goOn(with: word[...])
     }
-    // A line is not broken in the spaces of its margin.
+    // A line is not broken within its own indent.
     if character == " ", column > (isFirst ? indent : margin.utf8.count) { space = result.endIndex }
     result.append(character)
     column += size
@@ -113,7 +114,7 @@ func wrapped(_ line: Substring, width: Int, indent: Int) -> String {
     if size <= width - margin.utf8.count {
       add(character, size)
     } else {
-      // It has no room on a line by itself.
+      // The character is wider than a line, so its code points are added separately.
       for scalar in character.unicodeScalars { add(Character(scalar), mostColumns(Character(scalar))) }
     }
   }

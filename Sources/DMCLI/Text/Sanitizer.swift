@@ -1,7 +1,7 @@
 internal import DMKit
 
-/// Escapes a name from a store, or a line with such names, for a terminal: as a text, and invisible characters too, as
-/// `\u{200B}`, so that two names never look the same.
+/// Escapes a name from a store, or a line with such names, for a terminal: control and invisible characters are written
+/// as `\u{200B}`, so that two names never look the same.
 package func visible(_ name: String) -> String {
   if isOrdinary(name) { return name }
   let scalars = Array(name.unicodeScalars)
@@ -11,7 +11,7 @@ package func visible(_ name: String) -> String {
 /// Escapes a text from a store for a terminal: control characters are written as `\u{9B}`, and a character keeps at
 /// most eight combining marks.
 ///
-/// The lines after the first are indented, so that none of them looks like a line of ours.
+/// The lines after the first are indented, so that none of them looks like a line that dm prints.
 package func visible(_ text: String, indent: String?) -> String { visible(text, indent: indent) { _ in false } }
 
 private func visible(_ text: String, indent: String?, isSpelled: (Int) -> Bool) -> String {
@@ -28,7 +28,7 @@ private func visible(_ text: String, indent: String?, isSpelled: (Int) -> Bool) 
     case .nonspacingMark, .enclosingMark:
       marks += 1
       if marks > 8 { continue }
-    // Marks after a zero-width joiner still count for the character before it.
+    // A zero-width joiner does not reset the count of marks.
     case .format: break
     default: marks = 0
     }
@@ -46,7 +46,7 @@ private func visible(_ text: String, indent: String?, isSpelled: (Int) -> Bool) 
   return String(result)
 }
 
-/// Whether a text has nothing but printable ASCII.
+/// Whether a text has only printable ASCII.
 func isASCII(_ text: some StringProtocol) -> Bool {
   text.utf8.withContiguousStorageIfAvailable { $0.allSatisfy { 0x20...0x7E ~= $0 } }
     ?? text.utf8.allSatisfy { 0x20...0x7E ~= $0 }
@@ -56,8 +56,8 @@ private func isOrdinary(_ text: String) -> Bool {
   isASCII(text) || text.unicodeScalars.allSatisfy { isOrdinary($0.value) }
 }
 
-/// Whether a character is printed as it is, decided without the tables of Unicode: a letter or sign of Latin,
-/// an ideograph or a syllable of Hangul.
+/// Whether a character is surely printed unchanged, found without Unicode tables: Latin letters and signs, ideographs
+/// and Hangul syllables.
 private func isOrdinary(_ value: UInt32) -> Bool {
   switch value {
   case 0x20...0x7E, 0xA1...0xAC, 0xAE...0x2FF, 0x4E00...0x9FFF, 0xAC00...0xD7A3: true

@@ -8,27 +8,27 @@ package struct Screen {
 
   /// Which colours are used: $DM_THEME.
   ///
-  /// Those of the terminal itself can be read on its background, whatever that is.
+  /// `terminal` uses the terminal's own colours, which are readable on its background.
   private enum Theme: String { case terminal, light, dark, mono }
 
-  /// Whether text has neither colours nor columns, and nothing is drawn again; long lines are wrapped all the same.
+  /// Whether text has no colours and no columns, and nothing is redrawn; long lines are still wrapped.
   package let isPlain: Bool
   private let isTerminal: Bool
-  /// Whether the names of files lead to them.
+  /// Whether names of files are printed as links to the files.
   package let hasLinks: Bool
   /// Whether lines that were printed can be replaced.
   package let canRenew: Bool
-  /// Whether text has colours; else asterisks stand around hits.
+  /// Whether text has colours; if not, asterisks mark search hits.
   private let isColored: Bool
-  /// What is printed for each mark: an escape sequence, or nothing.
+  /// The escape sequence of each mark; empty for none.
   private let codes: [[UInt8]]
   /// $COLUMNS, which a shell or a script sets for its programs.
   private let givenColumns: Int?
-  /// The size of `fixed`; nil for the one that the terminal has at each time.
+  /// The size set by `fixed`; nil to ask the terminal each time.
   private var size: (columns: Int, rows: Int)?
 
-  /// - Parameter colors: nil to let the environment decide: NO_COLOR (no-color.org), CLICOLOR_FORCE
-  ///   (bixense.com/clicolors) and TERM.
+  /// - Parameter colors: nil to use the environment: NO_COLOR (no-color.org), CLICOLOR_FORCE (bixense.com/clicolors)
+  ///   and TERM.
   init(_ colors: Colors?, isPlain: Bool) throws {
     self.isPlain = isPlain
     isTerminal = DMCLI.isTerminal(.output)
@@ -59,24 +59,24 @@ package struct Screen {
     }
   }
 
-  /// The same with a size that does not change: the given one, or that of now.
+  /// A copy with a fixed size: the given one, or else the current one.
   package func fixed(columns: Int? = nil, rows: Int? = nil) -> Screen {
     var screen = self
     screen.size = (columns ?? self.columns ?? 80, rows ?? self.rows ?? 24)
     return screen
   }
 
-  /// How many columns a line has; nil for one that is not a terminal's.
+  /// The columns of a line; nil if output is not a terminal.
   package var columns: Int? {
     if let size { return size.columns }
     guard isTerminal else { return nil }
     return max(Self.leastColumns, givenColumns ?? terminalSize?.columns ?? 80)
   }
 
-  /// A wide character has two.
+  /// The width of a wide character.
   private static let leastColumns = 2
 
-  /// How many lines it shows; nil if it is no terminal, or lines are not counted because text is plain.
+  /// How many lines the terminal shows; nil if output is not a terminal or is plain.
   package var rows: Int? { size?.rows ?? (isTerminal && !isPlain ? terminalSize?.rows ?? 24 : nil) }
 
   /// Moves the cursor up by some lines and clears the screen from there: CUU and ED (ECMA-48, sections 8.3.22 and 8.3.39).
@@ -85,11 +85,11 @@ package struct Screen {
   /// Moves the cursor to the first line and clears the screen: CUP and ED (ECMA-48, sections 8.3.21 and 8.3.39).
   package static let clearing = "\u{1B}[H\u{1B}[J"
 
-  /// The columns under the time and the number of a message, where its further lines begin.
+  /// The indent of a message's further lines.
   static let indent = 7
 
-  /// A text as it is printed, with a line feed at its end: wrapped if this is a terminal, and its marks replaced by
-  /// colours or left out.
+  /// A text as printed, with a line feed at its end: wrapped for a terminal, with its marks replaced by colours or
+  /// removed.
   package func rendered(_ text: String) -> [UInt8] { rendered(text, hasLinks: hasLinks) }
 
   private func rendered(_ text: String, hasLinks: Bool) -> [UInt8] {
@@ -109,7 +109,7 @@ package struct Screen {
     return result
   }
 
-  /// The same as rows for `Window`, each with the colours that it begins with.
+  /// A rendered text as rows for `Window`, each with the colour codes in effect at its start.
   package func rows(of text: String) -> [[UInt8]] {
     let escape: UInt8 = 0x1B
     var colors: ArraySlice<UInt8> = []
@@ -126,13 +126,13 @@ package struct Screen {
     }
   }
 
-  /// Words from right to left must not move what stands around them (UAX #9): each line of a body is isolated.
+  /// Isolates each line of a body, so that right-to-left words do not reorder the text around them (UAX #9).
   private func isolated(_ text: String) -> String {
     guard Mark.hasBody(text) else { return text }
     return text.replacing(Mark.bodyStart, with: "\u{2068}").replacing(Mark.bodyEnd, with: "\u{2069}")
   }
 
-  /// A link is OSC 8 (gist.github.com/egmontkob/eb114294efbcd5adb1944c9f3cb5feda).
+  /// Links are printed with OSC 8 (gist.github.com/egmontkob/eb114294efbcd5adb1944c9f3cb5feda).
   private func append(_ text: String, _ hasLinks: Bool, to result: inout [UInt8]) {
     var text = text
     text.withUTF8 { bytes in
@@ -151,7 +151,7 @@ package struct Screen {
     result.append(UInt8(ascii: "\n"))
   }
 
-  /// The parameters of SGR (ECMA-48, section 8.3.117) for a mark; nil for none.
+  /// The SGR parameters (ECMA-48, section 8.3.117) for a mark; nil if it prints nothing.
   private static func code(_ mark: UInt8, _ theme: Theme) -> String? {
     if 2...5 ~= mark { return nil }
     if let person = Mark.person(mark) {
@@ -172,9 +172,9 @@ package struct Screen {
     }
   }
 
-  /// Six of the colours that each terminal has, and lets its user choose.
+  /// Six of the basic colours, which users can set in their terminal.
   private static let own = [36, 32, 33, 35, 34, 31]
-  /// Six colours of the 256 of xterm that stay apart, for bright and for dark letters.
+  /// Six distinct colours of xterm's 256, for dark and for light backgrounds.
   private static let dark = [81, 114, 215, 177, 186, 211]
   private static let light = [25, 28, 130, 90, 30, 125]
 }

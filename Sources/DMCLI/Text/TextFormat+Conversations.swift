@@ -3,7 +3,7 @@ internal import DMModel
 
 /// Conversations in a list.
 extension TextFormat {
-  /// People of a conversation who are there now.
+  /// Who is online or typing in a conversation now.
   package struct Present {
     /// Whether the other user of a direct conversation is online.
     let isOnline: Bool
@@ -15,7 +15,7 @@ extension TextFormat {
     }
   }
 
-  /// A conversation in a list, as a screen has it.
+  /// A conversation in a list, formatted for a screen.
   package static func row(
     _ conversation: Conversation, for me: Handle, on screen: Screen, _ present: Present = Present()
   ) -> String {
@@ -27,9 +27,9 @@ extension TextFormat {
     handle(message.sender) + noted(message.attachments.map(mark))
   }
 
-  /// A line of the list: flag, unread messages, name, time, marks, and the last message.
+  /// A line of the list: flag, unread count, name, time, marks, and the last message.
   ///
-  /// - Parameter columns: the width of a terminal, to which it is cut; nil for the same line everywhere.
+  /// - Parameter columns: the width of a terminal, to which the line is cut; nil for output that is not a terminal.
   package static func line(
     _ conversation: Conversation, for me: Handle, columns: Int? = nil, _ present: Present = Present()
   ) -> String {
@@ -61,11 +61,11 @@ extension TextFormat {
   }
 }
 
-/// What conversations and users are called.
+/// The printed names of conversations and users.
 ///
-/// Names are printed without what would end them in a line of ours: colons and parentheses, and runs of spaces.
+/// Names are printed without colons, parentheses and runs of spaces, which end a name in the lines that dm prints.
 extension TextFormat {
-  /// A reference to a conversation: the user's own name for it or its title after `+`, a handle, or a UUID.
+  /// A reference to a conversation: `+` and the user's own name for it or its title, or a handle, or a UUID.
   package static func name(_ conversation: Conversation, for me: Handle) -> String {
     if let name = conversation.ownName ?? conversation.title { return "+" + plain(name) }
     if conversation.isGroup { return conversation.id.description }
@@ -79,7 +79,7 @@ extension TextFormat {
     return person(conversation.name, other(conversation, than: me), width: width)
   }
 
-  /// The handle of a user, as it is printed.
+  /// The printed handle of a user.
   static func handle(_ user: Handle) -> String { Mark.body(visible(user.description)) }
 
   private static func other(_ conversation: Conversation, than me: Handle) -> Handle {
@@ -94,7 +94,7 @@ extension TextFormat {
     return "\(cut(name, space)) (\(handle))"
   }
 
-  /// A display name; nil if there is none, or it is the handle.
+  /// A display name; nil if there is none, or if it equals the handle.
   static func plainName(_ displayName: String?, of user: Handle) -> String? {
     guard let displayName, displayName != user.description else { return nil }
     let name = plain(displayName)
@@ -117,7 +117,7 @@ extension TextFormat {
     return last != " "
   }
 
-  /// A space, a colon or a parenthesis, or what looks like one.
+  /// A space, a colon or a parenthesis, or a similar-looking character.
   private static func isEnd(_ scalar: Unicode.Scalar) -> Bool {
     switch scalar {
     case " ", ":", "(", ")", "\u{A0}", "\u{5C3}", "\u{2236}", "\u{A789}", "\u{FE13}", "\u{FE55}", "\u{FF1A}": true
@@ -128,7 +128,7 @@ extension TextFormat {
   }
 }
 
-// What dm-sync prints for people.
+// Text that dm-sync prints for people.
 
 extension TextFormat {
   package static func line(_ status: HubStatus) -> String {

@@ -1,9 +1,9 @@
 package import DMKit
 
-/// What dm says of a message besides its words.
+/// The details that dm prints about a message besides its text.
 extension TextFormat {
-  /// The message that it answers, whether it was forwarded or edited and when it expires, its attachments, its reactions,
-  /// and how far it has come when it is the user's own.
+  /// The message that it replies to, whether it was forwarded or edited, when it expires, its attachments and
+  /// reactions, and for the user's own messages the status.
   static func marks(of message: Message, for me: Handle, _ address: (Attachment) -> String?) -> [String] {
     var marks: [String] = []
     if let reply = message.replyTo, let seq = reply.seq {
@@ -26,15 +26,15 @@ extension TextFormat {
     "\(attachment.kind.rawValue) \(Mark.body(quoted(attachment.name))) \(size(attachment.sizeBytes))"
   }
 
-  /// `👍 bob mei`, or `👍12` if there are more people than three.
+  /// `👍 bob mei`, or `👍12` if there are more than three users.
   private static func mark(_ reaction: Message.Reactions) -> String {
     let users = reaction.users
     let people = users.count > 3 ? "\(users.count)" : users.map { " " + handle($0) }.joined()
     return visible(reaction.emoji) + people
   }
 
-  /// `✓` when it is on its way, `✓✓` when somebody got it, `✓✓ read`; in a group with the number of readers, or their
-  /// names where the store has them.
+  /// `✓` when sent, `✓✓` when delivered, `✓✓ read` when read; in a group with the readers' names if they are given and
+  /// at most three, else their number.
   private static func status(of message: Message) -> String {
     switch message.status {
     case .sending: return "sending"
@@ -109,7 +109,7 @@ extension TextFormat {
     "\(left(attachment.kind.rawValue, 5))  \(details(attachment))  \(attachment.id)"
   }
 
-  /// The same with the time, the message and its sender.
+  /// A sent attachment: also the time, the message and its sender.
   package static func line(_ sent: SentAttachment, in conversation: String) -> String {
     let message = sent.message
     return
@@ -125,7 +125,7 @@ extension TextFormat {
     return parts.joined(separator: "  ")
   }
 
-  /// A size with a unit that fits it.
+  /// A size with a suitable unit.
   package static func size(_ bytes: Int) -> String {
     bytes < 10_240 ? "\(bytes) bytes" : bytes < 10 << 20 ? "\(bytes >> 10) KiB" : "\(bytes >> 20) MiB"
   }

@@ -5,7 +5,7 @@ internal import DMSystem
 ///
 /// Everything that comes from a store is escaped with `visible`.
 package enum TextFormat {
-  /// `14:30`, or the date when it was not today.
+  /// `14:30` for a time today, else the date.
   package static func short(_ time: Timestamp, now: Timestamp = .now) -> String {
     day(time) == day(now) ? clock(time) : day(time)
   }
@@ -45,7 +45,7 @@ package enum TextFormat {
 
   /// A message: time, number, the sender, marks, and the text.
   ///
-  /// - Parameter address: where an attachment can be opened; nil for no link.
+  /// - Parameter address: the URL of an attachment; nil for no link.
   package static func line(
     _ message: Message, for me: Handle, in conversation: String? = nil, address: (Attachment) -> String? = { _ in nil }
   ) -> String {
@@ -60,7 +60,7 @@ package enum TextFormat {
     return line
   }
 
-  /// The beginning of a text between quotation marks, of which it has none itself, so that its end is seen.
+  /// The beginning of a text in quotation marks; those inside the text are replaced, so that its end is clear.
   package static func quoted(_ text: String) -> String {
     let scalars = visible(unpadded(text)).unicodeScalars.map { $0 == "'" || $0 == "\u{FF07}" ? "’" : $0 }
     return "'" + cut(String(String.UnicodeScalarView(scalars)), 24) + "'"
@@ -69,10 +69,10 @@ package enum TextFormat {
   /// A text on one line, escaped.
   static func oneLine(_ text: String?) -> String { unpadded(visible(text ?? "", indent: "")) }
 
-  /// One line, with one space for each run of white space: a text that is padded could look like two.
+  /// One line, with one space for each run of white space, because a padded text could look like two texts.
   static func unpadded(_ text: String) -> String { text.split(whereSeparator: \.isWhitespace).joined(separator: " ") }
 
-  /// The margin of all lines of a message but the first.
+  /// The margin of all lines of a message except the first.
   private static let margin = String(repeating: " ", count: Screen.indent)
 
   /// What stands before the words of a message: time, number, sender and marks.
@@ -87,7 +87,8 @@ package enum TextFormat {
     return head
   }
 
-  /// The sender, and in parentheses the handle, if they have a display name, and the marks: `Bob B. (bob, edited)`.
+  /// The sender's display name or handle, and in parentheses the handle after a display name, and the marks: `Bob B.
+  /// (bob, edited)`.
   static func sender(of message: Message, _ marks: [String]) -> String {
     let handle = message.sender.description
     guard let name = plainName(message.senderName, of: message.sender) else {
@@ -147,7 +148,7 @@ package enum TextFormat {
       + (receipt.kind == .delivery ? "  delivered" : "  read")
   }
 
-  /// The messages that were marked, or would be: `marked 5 of bob as read: 5..8, 12; 3 unread`.
+  /// The messages that were marked or, in a dry run, would be: `marked 5 of bob as read: 5..8, 12; 3 unread`.
   package static func line(_ marked: Marked, in conversation: String) -> String {
     "\(marked.isDryRun ? "would mark" : "marked") \(marked.count) of \(Mark.body(conversation)) as \(marked.action.rawValue): "
       + "\(ranges(marked.ranges)); \(marked.unreadCount) unread"
@@ -159,7 +160,7 @@ package enum TextFormat {
     return "-- \(handle(status.user)) \(verb) up to \(Mark.body(prefix))\(status.ranges.last?.upperBound ?? 0) --"
   }
 
-  /// `5..8, 12`; the first ten when there are more.
+  /// `5..8, 12`; at most the first ten ranges.
   static func ranges(_ ranges: [SeqRange]) -> String {
     let shown = ranges.prefix(10).map {
       $0.count == 1 ? "\($0.lowerBound)" : "\($0.lowerBound)..\($0.upperBound)"
@@ -167,7 +168,7 @@ package enum TextFormat {
     return shown.joined(separator: ", ") + (ranges.count > shown.count ? ", …" : "")
   }
 
-  /// The users who are typing, by names as they are printed: `Alice A. (alice), bob, +2 are typing`.
+  /// The users who are typing, by their printed names: `Alice A. (alice), bob, +2 are typing`.
   package static func typing(_ names: [String]) -> String {
     let shown = names.prefix(2).map(Mark.body) + (names.count > 2 ? ["+\(names.count - 2)"] : [])
     return "\(names.isEmpty ? "nobody" : shown.joined(separator: ", ")) \(names.count > 1 ? "are" : "is") typing"
@@ -201,7 +202,7 @@ package enum TextFormat {
 
   /// A conversation with all its details, for `dm-conversation`.
   ///
-  /// - Parameter called: makes what a user is called.
+  /// - Parameter called: returns the printed name of a user.
   package static func details(
     _ conversation: Conversation, for me: Handle, called: (Handle) throws -> String = { visible($0.description) }
   ) throws -> String {

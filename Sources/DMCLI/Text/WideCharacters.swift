@@ -1,6 +1,6 @@
-// Made by .ci/width of EastAsianWidth-15.0.0; 'make width' makes it anew.
+// Made by .ci/width of EastAsianWidth-15.0.0; 'make width' regenerates it.
 
-/// The characters that take two columns: East Asian Width W and F (UAX #11), as the first and the last of each range.
+/// The characters that take two columns: East Asian Width W and F (UAX #11), as ranges of a first and a last character.
 let wideCharacters: [(first: UInt32, last: UInt32)] = [
   (0x1100, 0x115F), (0x231A, 0x231B), (0x2329, 0x232A), (0x23E9, 0x23EC),
   (0x23F0, 0x23F0), (0x23F3, 0x23F3), (0x25FD, 0x25FE), (0x2614, 0x2615),

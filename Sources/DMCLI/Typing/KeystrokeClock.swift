@@ -1,6 +1,6 @@
 internal import DMKit
 
-/// Shows typing by the times of keystrokes: from 300 ms after the first until 4 s after the last.
+/// Decides from the times of keystrokes when typing shows: from 300 ms after the first until 4 s after the last.
 package struct KeystrokeClock {
   private var first: Int64?
   private var last: Int64 = 0
@@ -15,7 +15,7 @@ package struct KeystrokeClock {
     last = time
   }
 
-  /// The line was sent.
+  /// Stops showing typing, because the line was sent.
   package mutating func stop() { first = nil }
 
   package mutating func isShowing(at time: Int64) -> Bool {

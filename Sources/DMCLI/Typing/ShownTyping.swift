@@ -1,14 +1,14 @@
 package import DMKit
 internal import DMSystem
 
-/// The typing signal of the user while it is shown; it is hidden at the end.
+/// Shows and hides the typing signal of the user; `deinit` hides it.
 package struct ShownTyping: ~Copyable {
   private let signal: TypingSignal?
   private var isOn = false
   private var shown: Timestamp?
   private var refresh: Int64 = 0
 
-  /// - Parameter signal: nil if no other user could see it.
+  /// - Parameter signal: nil if no other user may see it.
   package init(_ signal: TypingSignal?) { self.signal = signal }
 
   deinit { if isOn { signal?.hide(unlessShownSince: shown) } }
@@ -25,6 +25,6 @@ package struct ShownTyping: ~Copyable {
     isOn = isWanted
   }
 
-  /// The time of `monotonicMicroseconds` when typing must be shown again; `.max` while it is hidden.
+  /// When typing must be shown again, in `monotonicMicroseconds`; `.max` while it is hidden.
   package var due: Int64 { isOn ? refresh : .max }
 }

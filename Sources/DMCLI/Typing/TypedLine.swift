@@ -1,11 +1,11 @@
 internal import DMSystem
 
-/// A line that is typed on the terminal of standard input, and shown there.
+/// A line that the user types on the terminal of standard input.
 struct TypedLine {
   private let terminal: KeyTerminal
   private var line = EditedLine()
   private var drawn = DrawnLine()
-  /// Instead of `drawn` on a terminal without escape sequences, and for a screen reader.
+  /// Used instead of `drawn` on a terminal without escape sequences, and for a screen reader.
   private var rubbed: RubbedLine?
 
   enum Outcome {
@@ -52,6 +52,6 @@ struct TypedLine {
     terminal.restore()
   }
 
-  /// Takes the terminal again, where the line is drawn anew.
+  /// Sets the terminal up again; the next `draw` shows the line.
   func resume() { terminal.take() }
 }

@@ -5,7 +5,7 @@ internal import DMSystem
 package struct TypingIndicator: ~Copyable {
   var typing: ShownTyping
   private let interrupts: Interrupts
-  /// Its terminal is restored before the program ends.
+  /// The typed line; its terminal is restored before the program ends.
   var line: TypedLine?
 
   /// - Parameter signal: nil if no other user could see it.
@@ -14,12 +14,12 @@ package struct TypingIndicator: ~Copyable {
     interrupts = try Interrupts()
   }
 
-  /// Waits as `listen` does; dies of a signal that ends the program.
+  /// Waits as `listen` does; a signal that ends the program takes effect.
   mutating func wait(for streams: inout [Awaited], until deadline: Int64?) {
     for ending in listen(for: &streams, until: deadline) { leave(ending.signal) }
   }
 
-  /// Waits until one of the streams is ready, a time comes, or typing must be shown again.
+  /// Waits until a stream is ready, the deadline passes, or typing must be shown again.
   ///
   /// - Returns: the signals that arrived and would end the program.
   private mutating func listen(
@@ -40,7 +40,7 @@ package struct TypingIndicator: ~Copyable {
     return endings
   }
 
-  /// Stops the process for SIGTSTP, and goes on as before after SIGCONT.
+  /// Stops the process after SIGTSTP; SIGCONT continues it.
   private mutating func pause() {
     typing.show(false)
     line?.leave()
@@ -82,7 +82,7 @@ package struct TypingIndicator: ~Copyable {
       wait(for: &streams, until: nil)
       if waiting.isEmpty, streams[1].hasEnded { leave(.brokenPipe) }
       if streams[1].isReady, !waiting.isEmpty {
-        // So few bytes never block after poll(2) says so (pipe(7)), so that typing is shown again in time.
+        // After poll(2), a write of so few bytes never blocks (pipe(7)), so typing is shown again in time.
         waiting = waiting.dropFirst(try put(waiting.prefix(atomicPipeWrite)))
       } else if streams[0].isReady, let count = try readInput(into: &chunk) {
         if count == 0 { break }
@@ -92,7 +92,7 @@ package struct TypingIndicator: ~Copyable {
     typing.show(false)
   }
 
-  /// Writes to standard output; returns the number of bytes that it took.
+  /// Writes to standard output; returns the number of written bytes.
   mutating func put(_ bytes: ArraySlice<UInt8>) throws -> Int {
     do {
       return try writeSome(bytes, to: Stream.output.rawValue)
@@ -116,7 +116,7 @@ package struct TypingIndicator: ~Copyable {
     var nothing: [Awaited] = []
     while true {
       typing.show(true)
-      // The terminal sends its signals to the child too.
+      // Skips signals from the terminal, which sends them to the child too.
       for ending in listen(for: &nothing, until: nil) where !ending.isFromTerminal { child.send(ending.signal) }
       if let ending = child.ending() {
         typing.show(false)
@@ -127,12 +127,12 @@ package struct TypingIndicator: ~Copyable {
 }
 
 extension TypingIndicator {
-  /// The time that ESC may be the first byte of a sequence; a terminal sends those at once.
+  /// How long an ESC may still begin a sequence; a terminal sends the bytes of a sequence together.
   private static let escapeTimeout: Int64 = 50_000
 
   /// Shows typing while the user types on a terminal; each line goes to standard output, unless that is a terminal too.
   ///
-  /// - Parameter isPlain: draws nothing again.
+  /// - Parameter isPlain: redraws nothing.
   /// - Throws: `io_error`.
   package mutating func keystrokes(isPlain: Bool) throws {
     line = try TypedLine(isPlain: isPlain)
@@ -173,7 +173,7 @@ extension TypingIndicator {
     typing.show(false)
   }
 
-  /// Writes the lines of a text to standard output; an empty one would be no message.
+  /// Writes the lines of a text to standard output, except empty ones, which are not valid messages.
   private mutating func enter(_ text: String) throws {
     if isTerminal(.output) { return }
     let lines = text.split(whereSeparator: \.isLineFeed).map { $0 + "\n" }

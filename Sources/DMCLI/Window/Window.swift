@@ -3,27 +3,27 @@ package import DMSystem
 
 /// The terminal of standard input and output as a window: rows that are drawn in place, and keys.
 ///
-/// It is drawn on the normal screen of the terminal, not on the alternate one: after a program was killed, a shell
-/// restores the modes of the terminal, but does not leave the alternate screen.
+/// It is drawn on the normal screen of the terminal, not on the alternate one: when a program is killed, the shell
+/// restores the terminal's modes, but stays in the alternate screen.
 package final class Window {
   package enum Event {
     case key(Key)
-    /// The size may be another one, and everything is drawn at the next time.
+    /// The size may have changed; the next `draw` draws all rows.
     case resized
-    /// A signal ends the program, or the terminal has gone.
+    /// A signal ends the program, or the terminal was closed.
     case ended
   }
 
   private let terminal: KeyTerminal
   private let interrupts: Interrupts
   private var reader = KeyReader()
-  /// When an escape key that came alone is one.
+  /// When an ESC that no byte follows becomes the Escape key.
   private var escapeDue: Int64?
-  /// Events that were put back, and of signals that came during long work.
+  /// Events that were put back, or come from signals during long work.
   private var waiting: [Event] = []
-  /// The rows as they stand on the terminal.
+  /// The rows that are on the terminal.
   private var drawn: [[UInt8]] = []
-  /// The row from which on the screen is cleared at the end.
+  /// The first row that is cleared when the window closes.
   private var end = 0
   /// Called before Ctrl-Z stops the process.
   package var beforePause: () -> Void = {}
@@ -32,7 +32,7 @@ package final class Window {
 
   private static let clearingLine = Array("\u{1B}[K".utf8)
 
-  /// Microseconds within which the bytes of one key follow each other.
+  /// Microseconds within which the bytes of one key arrive.
   private static let escapeTime: Int64 = 50_000
 
   /// - Throws: `io_error`.
@@ -42,10 +42,10 @@ package final class Window {
     makeRoom()
   }
 
-  /// Readable when there is an event.
+  /// Descriptors that become readable when there is an event.
   package var descriptors: [Int32] { [Stream.input.rawValue, interrupts.descriptor] }
 
-  /// When there is an event without anything to read, on the monotonic clock; nil for never.
+  /// When `events` has an event without new input, on the monotonic clock; nil for never.
   package var due: Int64? { waiting.isEmpty ? escapeDue : 0 }
 
   /// What has happened since the last call.
@@ -61,7 +61,7 @@ package final class Window {
       switch signal {
       case .childEnded: continue
       case .suspend:
-        // What was typed before belongs into the window, not to the shell.
+        // Keys typed before Ctrl-Z are for the window, not for the shell.
         events += (keys() ?? []) + reader.finish().map(Event.key)
         pause()
       case .resize: drawn = []
@@ -80,7 +80,7 @@ package final class Window {
   /// Keeps events for the next call of `events`.
   package func putBack(_ events: some Sequence<Event>) { waiting = events + waiting }
 
-  /// The keys that were typed since the last call; nil if the terminal has gone.
+  /// The keys typed since the last call; nil if the terminal was closed.
   private func keys() -> [Event]? {
     if waitUntilReadable(Stream.input.rawValue, milliseconds: 0) {
       return readInput().map { reader.keys($0).map(Event.key) }
@@ -89,7 +89,7 @@ package final class Window {
     return reader.finish().map(Event.key)
   }
 
-  /// The next bytes; nil at the end, and after an error, which is that the terminal has gone.
+  /// The next bytes; nil at the end or after an error, because then the terminal was closed.
   private func readInput() -> ArraySlice<UInt8>? {
     var bytes = [UInt8](repeating: 0, count: 64 * 1024)
     do {
@@ -100,7 +100,7 @@ package final class Window {
     }
   }
 
-  /// Whether a signal that ends the program has come, for work that takes long; Ctrl-C then ends only that work.
+  /// For long work: whether a signal that ends the program, or Ctrl-C, which ends only that work, has arrived.
   package var isInterrupted: Bool {
     while let signal = interrupts.next()?.signal {
       switch signal {
@@ -115,29 +115,30 @@ package final class Window {
 
   // MARK: Drawing
 
-  /// Scrolls what is on the screen out of it, so that it stays where one scrolls back to.
+  /// Scrolls the screen's contents away, so that the user can scroll back to them.
   private func makeRoom() {
     write(Array(repeating: UInt8(ascii: "\n"), count: max(0, (terminalSize?.rows ?? 24) - 1)))
     drawn = []
   }
 
-  /// Draws rows from the top of the screen on, of which only those that have changed are printed, and places the cursor.
+  /// Draws rows from the top of the screen, printing only changed ones, and places the cursor.
   ///
   /// The sequences are CUP, EL, ED and SGR (ECMA-48, section 8.3).
   ///
   /// - Parameters:
-  ///   - rows: what is printed, each as wide as the screen at most; what is below them is cleared.
-  ///   - cursor: its row, counted from 0, and what stands before it there. That is printed once more, because terminals
-  ///     differ in the columns of emoji.
+  ///   - rows: the rows, each at most as wide as the screen; older rows below them are cleared.
+  ///   - cursor: its row, counted from 0, and the text before it in that row, which is printed again, because terminals
+  ///     differ in the width of emoji.
   ///   - end: the first row that is cleared when the program ends.
   package func draw(_ rows: [[UInt8]], cursor: (row: Int, beforeCursor: String), clearingFrom end: Int) {
-    // A terminal of two rows shows the last ones.
+    // Rows that do not fit are cut at the top.
     let above = max(0, rows.count - (terminalSize?.rows ?? 24))
     let rows = Array(rows.dropFirst(above))
     self.end = max(0, end - above)
     var bytes: [UInt8] = drawn.isEmpty ? Array("\u{1B}[H\u{1B}[0m\u{1B}[J".utf8) : []
     for (index, row) in rows.enumerated() where index >= drawn.count || drawn[index] != row {
-      // The line is cleared first, because the cursor stays on the last column when that is printed.
+      // Clears the line first: after a full row, the cursor is still on the last column, and clearing would erase that
+      // character.
       bytes += movingCursor(to: index) + Self.clearingLine + row + Array("\u{1B}[0m".utf8)
     }
     for index in drawn.indices.dropFirst(rows.count) { bytes += movingCursor(to: index) + Self.clearingLine }
@@ -147,10 +148,10 @@ package final class Window {
 
   private func movingCursor(to row: Int) -> [UInt8] { Array("\u{1B}[\(row + 1)H".utf8) }
 
-  /// Draws everything at the next time, because something else may have been printed.
+  /// Makes the next `draw` draw all rows, because something else may have been printed.
   package func forget() { drawn = [] }
 
-  /// Gives the terminal back, with the rows above `end` on it; does nothing the second time.
+  /// Restores the terminal and keeps the rows above `end`; does nothing the second time.
   package func leave() {
     guard terminal.isTaken else { return }
     write(movingCursor(to: end) + Array("\u{1B}[0m\u{1B}[J".utf8))

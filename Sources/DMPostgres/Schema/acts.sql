@@ -1,6 +1,6 @@
 set role dm_owner;
 
--- The persons that an operation names, each once and in its order; null if one does not exist.
+-- The persons that an operation names, without repetitions, in its order; null if one does not exist.
 create function dm.named(request dm.request) returns bigint[]
 language plpgsql stable set search_path = pg_catalog, pg_temp as $$
 declare
@@ -32,8 +32,8 @@ end $$;
 
 -- New conversations
 
--- Whether half of an id is a digest of the other half and of who may start its
--- conversation, so that nobody else can take the id of a conversation that is lost.
+-- Whether the second half of an id is a digest of the first half and of the handles in `words`, so that nobody else can
+-- take the id of a lost conversation.
 create function dm.is_bound(p_id uuid, words text) returns boolean
 language sql immutable set search_path = pg_catalog, pg_temp
 return (
@@ -98,8 +98,8 @@ end $$;
 create function dm.is_lifetime(microseconds bigint) returns boolean language sql immutable
 return microseconds between 1000000 and 31622400000000;
 
--- Whether a conversation has members outside the audience of an operation: what is
--- pushed again after a restore must not reach people who were not members then.
+-- Whether a conversation has members outside the audience of an operation: a message pushed again after a restore must
+-- not reach people who were not members when it was sent.
 create function dm.has_others(request dm.request) returns boolean
 language sql stable set search_path = pg_catalog, pg_temp
 return coalesce((request).arguments ? 'audience', false) and exists (
@@ -115,8 +115,8 @@ begin
   if request.payload is null or message is null or not dm.is_lifetime(lifetime) then
     return dm.refusal(request, 'bad_request');
   end if;
-  -- A taken id is replaced. So using the id of a hidden message reveals nothing
-  -- about it, and does not stop its sender from pushing it again after a restore.
+  -- A taken id is replaced. Otherwise a member could use another's id to learn that the message exists, or to stop its
+  -- sender from pushing it again after a restore.
   if exists (select from dm.entry e where e.id = message and e.kind < 16) then message := gen_random_uuid(); end if;
   if dm.has_others(request) then return dm.refusal(request, 'other_members'); end if;
   return dm.success(dm.append(request, 0, p_id => message, lifetime => coalesce(lifetime, c.expire_after)));
@@ -149,7 +149,7 @@ begin
   e := dm.append(request, case act when 'edit' then 16 when 'delete' then 17 else 18 end, p_id => t.id, p_seq => t.seq,
     keeps_payload => act = 'react');
   if act = 'edit' then
-    -- The old text is kept nowhere, and without its digest it cannot be guessed.
+    -- The new text replaces the old one. The digest is erased, because the old text could be guessed from it.
     update dm.entry x set payload = request.payload, request = null where x.conv = t.conv and x.rev = t.rev;
     update dm.entry x set request = null
       where x.conv = t.conv and x.seq = t.seq and x.kind = 16 and x.rev <> e.rev;
@@ -159,7 +159,7 @@ begin
   return dm.success(e);
 end $$;
 
--- Erases at most a hundred expired messages, and none of a conversation that is locked because a member writes.
+-- Erases at most a hundred expired messages, and skips conversations that another transaction has locked.
 create function dm.erase_expired() returns void language plpgsql volatile set search_path = pg_catalog, pg_temp as $$
 declare
   due record;
@@ -184,7 +184,7 @@ begin
         locked := locked || due.conv;
       end if;
     end loop;
-    -- Locked conversations are skipped, so that the rest is erased.
+    -- Tries again without the conversations that were locked.
     exit when rest <= 0 or cardinality(locked) = before;
   end loop;
 end $$;
@@ -238,7 +238,7 @@ begin
   if last <= m.delivered then return dm.duplicate(request); end if;
   update dm.member x set delivered = last where x.person = m.person and x.conv = m.conv;
   e := dm.append(request, 20, p_seq => last);
-  -- As in dm.mark_read.
+  -- Hides the rev, as in dm.mark_read.
   if not upper_inf(m.sees) then e.rev := null; end if;
   return dm.success(e);
 end $$;

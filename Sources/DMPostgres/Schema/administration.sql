@@ -1,9 +1,9 @@
--- The functions that the administrator calls. Those that read and write the tables have the rights
--- of the owner of these; those that create and change roles have the rights of the administrator.
+-- The functions that the administrator calls. Functions that read and write the tables run as their owner, dm_owner;
+-- functions that create and change roles run as the administrator.
 set role dm_owner;
 
--- Ends the connections of members who hold up others: with a transaction that has written or is idle, and is
--- older than an age; with any that is open for a minute; or with an advisory lock, which dm does not use.
+-- Ends connections of members that block others: with a transaction that has written or is idle, and is older than
+-- `age`; with any transaction older than a minute; or with an advisory lock, which dm does not use. Returns how many.
 create function dm.unstick(age interval) returns integer language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp as $$
 begin
@@ -40,7 +40,7 @@ begin atomic
     dm.connection_limit(), (select min(a.xact_start) from pg_stat_activity a where a.backend_xid is not null);
 end;
 
--- Adds a login to a person, who is new if nobody has the handle.
+-- Adds a login to the person with a handle, and adds the person if nobody has the handle.
 create function dm.enter(p_handle text, p_role name, days integer) returns void language plpgsql volatile
 security definer set search_path = pg_catalog, pg_temp as $$
 declare
@@ -53,18 +53,19 @@ begin
   insert into dm.login (role, person, invited_until) values (p_role, someone, now() + make_interval(days => days));
 end $$;
 
--- The comment that marks the roles of this hub's logins. A copy of the database
--- on the same server lists the same logins, but their roles do not belong to it.
+-- The role comment that marks logins of this hub. A copy of the database on the same server lists the same logins, but
+-- their roles do not belong to it.
 create function dm.mark() returns text language sql stable set search_path = pg_catalog, pg_temp
 return (select 'dm-hub ' || d.oid from pg_database d where d.datname = current_database());
 
--- Whether a role exists, and belongs to this hub.
+-- Whether a role exists and does not belong to another hub.
 create function dm.has_role(p_role text) returns boolean language sql stable set search_path = pg_catalog, pg_temp
 return exists (
   select from pg_roles r where r.rolname = p_role
     and coalesce(shobj_description(r.oid, 'pg_authid'), dm.mark()) = dm.mark());
 
--- The logins of a handle, or the login of that name, even if it has left or is missing after a restore.
+-- The logins of the person with this handle, or the login with this name, even if it was removed or is missing after a
+-- restore.
 create function dm.logins_of(p_name text) returns setof name language sql stable security definer
 set search_path = pg_catalog, pg_temp
 begin atomic
@@ -74,7 +75,7 @@ begin atomic
     where r.rolname = p_name::name and shobj_description(r.oid, 'pg_authid') = dm.mark();
 end;
 
--- Removes the logins of a person, or one login by its name.
+-- Disables a person and removes their logins, or removes one login by its name.
 --
 -- Returns whether there is such a person or login.
 create function dm.expel(p_name text) returns boolean language plpgsql volatile security definer
@@ -99,7 +100,7 @@ begin atomic
   select pg_terminate_backend(a.pid, 2000) from pg_stat_activity a where a.usename = p_role;
 end;
 
--- The roles to drop: of machines that were revoked or have left, and of invitations that were not used.
+-- The roles to drop: those of machines that were revoked or said goodbye, and of expired invitations.
 create function dm.former_logins() returns setof name language sql volatile security definer
 set search_path = pg_catalog, pg_temp
 begin atomic
@@ -109,7 +110,7 @@ begin atomic
   select f.role from dm.former_login f;
 end;
 
--- Deletes a former login, and what its role owns in this database, which can only be default privileges.
+-- Deletes a former login, and the objects of its role in this database, which can only be default privileges.
 create function dm.forget_login(p_role name) returns void language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp as $$
 begin
@@ -159,12 +160,13 @@ begin
   end loop;
 end $$;
 
--- The owner that a function must have: the functions that read for members belong to dm_read, which the policies bind.
+-- The owner that a function must have: functions that read rows for members belong to dm_read, to which the row
+-- policies apply.
 create function dm.owner_of(p pg_proc) returns name language sql stable set search_path = pg_catalog, pg_temp
 return case when (p).pronamespace = 'dm1'::regnamespace and (p).proname in ('changed', 'pull', 'people')
   then 'dm_read' else 'dm_owner' end;
 
--- Functions of PostgreSQL that everybody may call, and with which a member can hold up the server, or fill its disk.
+-- Built-in functions that every role may call, and with which a member can block the server or fill its disk.
 create function dm.is_perilous(p pg_proc) returns boolean language sql stable set search_path = pg_catalog, pg_temp
 return (p).pronamespace = 'pg_catalog'::regnamespace
   and ((p).proname ~ '^pg_(try_)?advisory_' or (p).proname in (

@@ -1,4 +1,5 @@
--- The differences from what an installation makes, a line each. Only a superuser can fix what a note reports.
+-- Lists differences from a correct installation, one per row. Problems with `is_note` need a superuser, or are
+-- intended.
 select f.is_note, f.text from (
   select false as is_note, format('%s belongs to ''%s'' instead of ''%s''', o.what, o.owner, o.wanted) as text from (
     select 'the schema ' || n.nspname as what, pg_get_userbyid(n.nspowner)::text as owner, 'dm_owner' as wanted

@@ -3,7 +3,7 @@ set role dm_owner;
 -- The answer to an operation.
 create type dm.answer as (conv uuid, id uuid, rev bigint, duplicate boolean, error text, retry_at timestamptz);
 
--- An operation that is being carried out.
+-- An operation while it is carried out.
 create type dm.request as (
   actor bigint, machine uuid, conv uuid, nonce uuid, digest uuid, payload bytea, arguments jsonb);
 

@@ -5,8 +5,8 @@ set role dm_owner;
 -- The maximum number of ranges of a log that a member sees: each comparison sends all of them.
 create function dm.most_stretches() returns integer language sql immutable return 512;
 
--- What a returning member sees of the time they were away: the newest edits, deletions and
--- reactions to messages that they see, and then the newest receipts. Leaves room for more stays.
+-- The entries from their absence that a returning member sees: the newest edits, deletions and reactions to messages
+-- that they see, then the newest receipts. Leaves 64 ranges for more stays.
 create function dm.done_meanwhile(p_conv uuid, sees int8multirange, before bigint) returns int8multirange
 language sql stable set search_path = pg_catalog, pg_temp
 return (
@@ -35,7 +35,7 @@ begin
     where not exists (
       select from dm.member y where y.person = p and y.conv = c.id and upper_inf(y.sees)) order by place);
   if joining = '{}' then return dm.duplicate(request); end if;
-  -- Each stay adds a range, and each comparison sends all ranges.
+  -- The number of ranges is limited: each stay adds one, and each comparison sends all.
   if not has_history and exists (
       select from dm.member y
       where y.person = any (joining) and y.conv = c.id

@@ -17,8 +17,8 @@ set search_path = pg_catalog, pg_temp
 return (select l.person from dm.login l join dm.person p on p.id = l.person
   where l.role = session_user and l.joined_at is not null and p.disabled_at is null);
 
--- The functions that read for members are owned by dm_read, which these
--- policies bind: rows that a function forgets to filter stay hidden.
+-- The functions that read rows for members are owned by dm_read, to which these policies apply: rows that a function
+-- forgets to filter stay hidden.
 create policy read on dm.people for select to dm_read using ((select dm.me()) is not null);
 create policy read on dm.person for select to dm_read using ((select dm.me()) is not null);
 create policy read on dm.member for select to dm_read using (person = (select dm.me()));

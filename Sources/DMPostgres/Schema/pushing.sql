@@ -72,7 +72,7 @@ end $$;
 
 -- Counts bytes against the hourly limit of a person.
 --
--- Returns when the person may send these bytes; null if they may now.
+-- Returns the time from which the person may send these bytes; null if they may now.
 create function dm.spend(p_person bigint, bytes bigint) returns timestamptz
 language plpgsql volatile set search_path = pg_catalog, pg_temp as $$
 declare
@@ -118,7 +118,7 @@ begin
       from jsonb_array_elements(operations) o;
     return;
   end if;
-  -- In the same order for all, so that two pushes never wait for each other.
+  -- All pushes lock in the same order, so that two never deadlock.
   perform 1 from dm.conversation c
     where c.id in (select (o->>'conv')::uuid from jsonb_array_elements(operations) o)
       and exists (select from dm.member m where m.person = mine.person and m.conv = c.id)
@@ -133,8 +133,8 @@ exception when unique_violation then
   raise exception 'try again' using errcode = '40001';
 end $$;
 
--- Notifies the other machines of those who see the newest entry of the conversations. In a
--- transaction of its own, because a commit that notifies takes a lock of the whole server.
+-- Notifies the other machines of members who see the newest entry of the conversations. Call it in a separate
+-- transaction, because a commit with notifications takes a lock of the whole server.
 create function dm1.wake(conversations uuid[]) returns void language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp as $$
 declare
@@ -153,7 +153,7 @@ begin
     where l.role <> session_user;
 end $$;
 
--- Those of the given conversations that others lock now, among those of which the caller is or was a member.
+-- The given conversations that another transaction has locked, if the caller is or was a member.
 create function dm1.busy(conversations uuid[]) returns setof uuid language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp as $$
 declare
@@ -164,7 +164,7 @@ begin
       select from dm.conversation c where c.id = m.conv for no key update skip locked);
 end $$;
 
--- Ends the connections of members who hold up others: see dm.unstick.
+-- Ends connections of members that block others: see dm.unstick.
 create function dm1.unstick() returns integer language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp as $$
 begin

@@ -1,7 +1,7 @@
 set role dm_owner;
 
--- Sets a new epoch if the data has moved: to another server,
--- timeline or database, or to new tables, as pg_restore makes them.
+-- Sets a new epoch if the data is now on another server or timeline, in another database, or in new tables, as after
+-- pg_restore.
 create function dm.notice_move() returns dm.hub language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp as $$
 declare
@@ -14,7 +14,7 @@ begin
   select * into hub from dm.hub;
   if hub.fingerprint is distinct from place and not pg_is_in_recovery() then
     update dm.hub set fingerprint = place, epoch = gen_random_uuid() where fingerprint is distinct from place;
-    -- Transaction numbers of another server may be ahead of this one's.
+    -- Transaction numbers from another server may be higher than those of this one.
     update dm.conversation set touched = pg_current_xact_id() where touched > pg_current_xact_id();
     update dm.member set ended = pg_current_xact_id() where ended > pg_current_xact_id();
     select * into hub from dm.hub;
@@ -73,8 +73,8 @@ begin
   end if;
 end $$;
 
--- Ends the sign-up: the login has a password that only its machine has. Ends its other
--- connections, because the password of the invitation may have been read on its way.
+-- Ends the sign-up, after the machine has set a password that nobody else knows. Ends its other connections, because
+-- others may have read the password of the invitation.
 create function dm1.joined() returns void language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp as $$
 begin
@@ -91,7 +91,7 @@ declare
   me bigint := (dm.my_login()).person;
   xmin xid8 := pg_snapshot_xmin(pg_current_snapshot());
 begin
-  -- A horizon that is ahead comes from another server.
+  -- A horizon higher than the current one comes from another server.
   if since > xmin then since := null; end if;
   return query
     select xmin, (select p.rev from dm.people p), array_agg(c.id), array_agg(l.rev),
@@ -104,8 +104,8 @@ end $$;
 
 -- The entries after one that the member has, or kind -1 if the hub has another entry at that rev. The last edit
 -- of a message has its current text; edits and reactions of a message that the member does not see have no
--- payload. Read in the order of the index: without statistics of a table that has just grown, the planner would
--- read the rest of the log for each page, and sort it; and compiling such a query takes longer than a page does.
+-- payload. Sorting is off, so that the index is used: without statistics for a new table, the planner would read and
+-- sort the rest of the log for each page. JIT is off, because compiling takes longer than reading a page.
 create function dm1.pull(convs uuid[], revs bigint[], marks uuid[], most integer)
 returns table (
   conv uuid, rev bigint, seq bigint, at timestamptz, actor bigint, machine uuid, kind smallint, id uuid, nonce uuid,
@@ -130,7 +130,7 @@ begin
       select e.conv, e.rev, e.seq, e.at, e.actor, e.machine, e.kind, e.id, e.nonce, e.mark, e.expires_at, e.meta,
         case
           when e.expires_at <= now() then null
-          -- Only the last of several edits has the text: otherwise many small ones would make a page of any size.
+          -- Only the last edit of a message has its text: otherwise many edits of one text would make a page too large.
           when e.kind = 16 and e.rev < (
             select l.rev from dm.entry l where l.conv = e.conv and l.seq = e.seq and l.kind = 16
               and mine @> l.rev

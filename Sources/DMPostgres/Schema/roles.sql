@@ -1,4 +1,4 @@
--- The roles of a hub, which all hubs of one server share. Each installation runs this, and creates those that are missing.
+-- The roles of a hub, which all hubs of one server share. Each installation runs this, and creates missing roles.
 do $$
 declare
   role name;

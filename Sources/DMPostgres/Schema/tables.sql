@@ -1,7 +1,8 @@
 set role dm_owner;
 alter default privileges for role dm_owner revoke execute on functions from public;
 
--- A random number of at most 2^48. It does not show how many there are, and is not used again after a restore.
+-- A random number of at most 2^48. Unlike a serial number, it does not reveal how many rows there are, and is not
+-- reused after a restore.
 create function dm.random_number() returns bigint language sql volatile
 return ('x' || right(gen_random_uuid()::text, 12))::bit(48)::bigint + 1;
 
@@ -12,19 +13,19 @@ create table dm.hub (
   epoch uuid not null default gen_random_uuid(),
   fingerprint text,
   schema integer not null default 1,
-  -- How members reach it, for invitations, and the certificate authority of its server; set by the installation.
+  -- The hub's address for invitations, and the certificate authority of its server; set by the installation.
   address text,
   authority text,
   -- Bytes that a person may send in an hour.
   hourly_bytes bigint not null default 67108864 check (hourly_bytes >= 1048576),
-  -- With more connections than this, members ask every two seconds instead of listening.
+  -- With more connections than this, members poll every two seconds instead of listening.
   listeners integer not null default 300 check (listeners >= 0),
-  -- Whether others use the database; then PUBLIC keeps its rights on it.
+  -- Whether other applications use the database; if so, PUBLIC keeps its rights on it.
   is_shared boolean not null default false
 );
 insert into dm.hub (id) values (1);
 
--- The last rev of the persons, in a table of its own: a change of a profile locks this row and nothing else.
+-- The last rev of the persons, in its own table, so that a changed profile locks only this row and the person's.
 create table dm.people (id integer primary key check (id = 1), rev bigint not null);
 insert into dm.people values (1, 0);
 
@@ -55,7 +56,7 @@ create table dm.login (
 );
 create index login_person on dm.login (person);
 
--- Roles without a member. Members may not drop roles, so the next act of the administrator does.
+-- Roles to drop. Members may not drop roles, so the administrator's next invite or revoke does.
 create table dm.former_login (role name primary key);
 
 create table dm.conversation (
@@ -66,7 +67,7 @@ create table dm.conversation (
   last_at timestamptz not null default 'epoch',
   -- The transaction that last changed the conversation.
   touched xid8 not null default pg_current_xact_id(),
-  -- The two of a direct conversation, who may be the same person.
+  -- The two members of a direct conversation, who may be the same person.
   lower_person bigint references dm.person,
   upper_person bigint references dm.person,
   -- Microseconds.
@@ -78,13 +79,13 @@ create table dm.conversation (
 create table dm.member (
   person bigint not null references dm.person,
   conv uuid not null references dm.conversation,
-  -- The revs that they see: they may have left and come back.
+  -- The revs that they see: several ranges if they left and returned.
   sees int8multirange not null,
   since bigint not null default 1,
-  -- The transaction in which they left.
+  -- The transaction in which they left; null for members.
   ended xid8,
   is_owner boolean not null default false,
-  -- The numbers that they have read, and the last that was delivered to them.
+  -- The message numbers that they have read, and the last one delivered to them.
   read int8multirange not null default '{}',
   delivered bigint not null default 0,
   primary key (person, conv)
@@ -96,13 +97,13 @@ create index member_conv on dm.member (conv, person) where upper_inf(sees);
 create table dm.entry (
   conv uuid not null references dm.conversation,
   rev bigint not null,
-  -- Its number, or that of the message that it refers to.
+  -- The entry's number, or the number of the message to which it refers.
   seq bigint,
   at timestamptz not null,
   actor bigint not null references dm.person,
   machine uuid not null,
   kind smallint not null,
-  -- Its id, or that of the message that it refers to.
+  -- The entry's id, or the id of the message to which it refers.
   id uuid,
   nonce uuid,
   -- Distinguishes it from another entry at the same rev, after the hub was restored.
@@ -111,7 +112,7 @@ create table dm.entry (
   -- else. Erased with the payload, because the text could be guessed from it.
   request uuid,
   expires_at timestamptz,
-  -- What the hub writes about it, and what its author wrote, which the hub does not read.
+  -- Data that the hub writes, and the author's content, which the hub does not read.
   meta jsonb,
   payload bytea check (octet_length(payload) <= 524288),
   primary key (conv, rev)

@@ -1,10 +1,11 @@
 -- Owners and rights. Each installation runs this, because a dump that is restored may
--- have lost some of them; it changes only what is wrong, so that no member waits.
+-- have lost some of them; it changes only wrong settings, so that members do not wait for locks.
 do $$
 declare
   change text;
 begin
-  -- The policies bind a function only under the right owner. During the change, the new owners may create there.
+  -- The row policies apply to a function only if it has the right owner. PostgreSQL requires that a new owner may
+  -- create in the schema.
   grant create on schema dm, dm1 to dm_owner, dm_read;
   for change in
     select format('alter schema %I owner to dm_owner', n.nspname) from pg_namespace n
@@ -40,7 +41,7 @@ grant select on dm.people, dm.person, dm.member, dm.conversation, dm.entry to dm
 grant execute on all functions in schema dm1 to dm_member;
 
 -- The rights on the database: a member's login may connect to it, and PUBLIC has none.
--- Without a superuser, some of this cannot be changed; the check lists what is left.
+-- Some of this needs a superuser; the check lists the rights that were not changed.
 do $$
 declare
   login name;

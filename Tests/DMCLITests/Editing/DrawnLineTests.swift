@@ -69,7 +69,7 @@ private final class Drawing {
 }
 
 struct DrawnLineTests {
-  @Test func `only what is added at the end is printed`() {
+  @Test func `text added at the end is printed without redrawing the line`() {
     let drawing = Drawing("")
     #expect(drawing.draw("a") == "> a")
     #expect(drawing.draw("ae") == "e")
@@ -84,7 +84,7 @@ struct DrawnLineTests {
     #expect(drawing.draw(width: 8) == "b")
   }
 
-  @Test func `a line of more rows than the terminal shows those around the cursor`() {
+  @Test func `a line that is higher than the terminal shows the rows around the cursor`() {
     let drawing = Drawing("1\n2\n3\n4\n5")
     #expect(drawing.draw(width: 20, height: 3) == "3\r\n4\r\n5")
     for _ in 1...3 { _ = drawing.line.apply(.up) }
@@ -92,14 +92,14 @@ struct DrawnLineTests {
     #expect(drawing.leave() == "\u{1B}[2B\r\n")
   }
 
-  @Test func `after a terminal was made narrower, the line is drawn from where it began`() {
+  @Test func `after the terminal became narrower, the line is redrawn from its first row`() {
     let drawing = Drawing(String(repeating: "x", count: 30))
     _ = drawing.draw(width: 40)
     // 30 columns are three rows of 12.
     #expect(drawing.draw(width: 12).hasPrefix("\r\u{1B}[2A\u{1B}[J"))
   }
 
-  @Test(arguments: 1...20) func `the terminal shows the line after any keys`(seed: UInt64) {
+  @Test(arguments: 1...20) func `after any sequence of keys, the terminal shows the edited line`(seed: UInt64) {
     var state = seed
     func below(_ limit: Int) -> Int {
       state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407

@@ -9,7 +9,7 @@ struct EditedLineRowsTests {
     String(repeating: "👨‍👩‍👧‍👦", count: 20), "one\ntwo\n\nthree\n", "\n", String(repeating: "one two\n你好 ", count: 30),
   ]
 
-  @Test func `the rows begin with the prompt, and with as many spaces`() {
+  @Test func `the first row begins with the prompt, and the others with as many spaces`() {
     var line = EditedLine("one two 你好")
     #expect(line.rows(width: 20, prompt: "> ") == (["> one two 你好"], 0, 14))
     line.replace("one\ntwo")
@@ -22,7 +22,7 @@ struct EditedLineRowsTests {
     #expect(line.rows(width: 8, prompt: "> ") == (["> 你好", "  世界"], 1, 6))
   }
 
-  @Test func `the cursor is on the first character of a row, not after the last one of the row before`() {
+  @Test func `at a wrap the cursor is at the start of the next row, not after the end of the row before`() {
     var line = EditedLine("1234567")
     func cursor() -> (Int, Int) {
       let (_, row, column) = line.rows(width: 6, prompt: "")
@@ -46,20 +46,20 @@ struct EditedLineRowsTests {
   @Test(arguments: [
     ("你好", 4), ("e\u{301}", 1), ("👨‍👩‍👧‍👦", 2), ("🇩🇪", 2), ("👍🏽", 2), ("✈️", 2), ("שלום", 4), ("नमस्ते", 4), ("한", 2),
   ])
-  func `the cursor is after as many columns as a terminal shows`(text: String, column: Int) {
+  func `the column of the cursor is the terminal width of the text before it`(text: String, column: Int) {
     var line = EditedLine("a" + text + "b")
     _ = line.apply(.left)
     #expect(line.rows(width: 40, prompt: "> ").column == 3 + column)
   }
 
-  @Test func `control characters are escaped, and what cannot fit is an ellipsis`() {
+  @Test func `control characters are escaped, and characters that are too wide become an ellipsis`() {
     #expect(EditedLine("a\tb\u{1B}[31m\u{202E}").rows(width: 40, prompt: "").rows == ["a    b\\u{1B}[31m\\u{202E}"])
     #expect(EditedLine("a👨‍👩‍👧‍👦b").rows(width: 8, prompt: "").rows == ["a…b"])
     #expect(EditedLine("ab").rows(width: 8, prompt: "carol: ").rows == ["car…ab"])
     #expect(EditedLine("ab").rows(width: 0, prompt: "").rows == ["a", "b"])
   }
 
-  @Test(arguments: 20...80) func `no row is wider than the terminal, and all rows together are the text`(width: Int) {
+  @Test(arguments: 20...80) func `no row is wider than the terminal, and the rows joined are the text`(width: Int) {
     for text in Self.texts {
       for prompt in ["", "> ", "陈美: "] {
         let line = EditedLine(text)
@@ -75,7 +75,8 @@ struct EditedLineRowsTests {
     }
   }
 
-  @Test(arguments: [20, 21, 30, 43, 60, 80]) func `the cursor stays inside, wherever it is`(width: Int) {
+  @Test(arguments: [20, 21, 30, 43, 60, 80])
+  func `the cursor is within the rows and columns at every position in the text`(width: Int) {
     for text in Self.texts {
       var line = EditedLine(text)
       var (lastRow, lastColumn) = (Int.max, 0)

@@ -39,7 +39,7 @@ private func type(_ text: String, into line: inout EditedLine) {
 struct EditedLineTests {
   private let words = "one two 你好"
 
-  @Test func `keys of movement move by characters, words and to the ends`() {
+  @Test func `movement keys move by characters, by words and to the ends of the line`() {
     #expect(edited(words) == "one two 你好|")
     #expect(edited(words, .left) == "one two 你|好")
     #expect(edited(words, .left, .left, .left) == "one two| 你好")
@@ -54,7 +54,7 @@ struct EditedLineTests {
     #expect(edited("  ", .wordLeft, .wordRight) == "  |")
   }
 
-  @Test func `keys delete a character, a word, or to an end`() {
+  @Test func `deletion keys delete a character, a word, or up to an end of the line`() {
     #expect(edited(words, .backspace) == "one two 你|")
     #expect(edited(words, .left, .backspace) == "one two |好")
     #expect(edited(words, .left, .delete) == "one two 你|")
@@ -69,7 +69,7 @@ struct EditedLineTests {
     #expect(edited(words, .deleteToStart) == "|")
   }
 
-  @Test func `a text goes in at the cursor`() {
+  @Test func `typed and pasted text is inserted at the cursor`() {
     #expect(edited(words, .wordLeft, .character("x"), .character("y")) == "one two xy|你好")
     #expect(edited("ab", .left, .paste("1\n2")) == "a1\n2|b")
     #expect(edited("ab", .left, .newline) == "a\n|b")
@@ -95,7 +95,7 @@ struct EditedLineTests {
     #expect(shown(line) == "a|b")
   }
 
-  @Test func `an emoji is typed scalar by scalar before another`() {
+  @Test func `an emoji of several scalars can be typed before another emoji`() {
     var line = EditedLine("👍")
     apply([.home], to: &line)
     type("👨‍👩‍👧‍👦", into: &line)
@@ -109,7 +109,7 @@ struct EditedLineTests {
     #expect(edited("שלום", .home, .delete) == "|לום")
   }
 
-  @Test func `a key that finds nothing changes nothing`() {
+  @Test func `a key that has nothing to act on changes nothing`() {
     var line = EditedLine()
     let keys: [Key] = [
       .left, .right, .home, .end, .wordLeft, .wordRight, .up, .down, .backspace, .delete, .deleteWordLeft,
@@ -121,7 +121,7 @@ struct EditedLineTests {
     ignore([.endOfInput, .enter], in: &line)
   }
 
-  @Test func `deleted parts in a row are put back as one`() {
+  @Test func `yank inserts consecutive deletions as one text`() {
     var line = EditedLine("one two three four five")
     apply([.wordLeft, .wordLeft, .deleteWordLeft, .deleteWordLeft, .deleteWordRight], to: &line)
     #expect(shown(line) == "one | five")
@@ -131,7 +131,7 @@ struct EditedLineTests {
     #expect(shown(line) == "onon|e")
   }
 
-  @Test func `a key that deletes nothing adds nothing to an earlier deletion`() {
+  @Test func `a deletion key that deletes nothing does not extend the text that yank inserts`() {
     var line = EditedLine("one two")
     apply([.deleteWordLeft, .home], to: &line)
     ignore([.deleteWordLeft], in: &line)
@@ -158,7 +158,7 @@ struct EditedLineTests {
     #expect(edited(text, .home, .up, .up, .end) == "one\n你好吗|\nx\nthree")
   }
 
-  @Test func `deletion to an end stays in the line, and joins lines at its ends`() {
+  @Test func `deletion to an end of the line stops there, and once more joins the neighbouring line`() {
     #expect(edited("one\ntwo", .deleteToStart) == "one\n|")
     #expect(edited("one\ntwo", .deleteToStart, .deleteToStart) == "one|")
     #expect(edited("one\ntwo", .up, .home, .deleteToEnd) == "|\ntwo")
@@ -166,7 +166,7 @@ struct EditedLineTests {
     #expect(edited("one\r\ntwo", .home, .backspace) == "one|two")
   }
 
-  @Test func `the last characters before the cursor are replaced`() {
+  @Test func `a given number of characters before the cursor is replaced`() {
     var line = EditedLine("hi @al there")
     apply([.wordLeft, .left], to: &line)
     line.replaceBeforeCursor(3, with: "@alice")
@@ -177,7 +177,7 @@ struct EditedLineTests {
     #expect(shown(line) == "new|")
   }
 
-  @Test func `the history gives earlier texts back, and then what was being typed`() {
+  @Test func `the history gives the earlier texts, and in the end the unfinished one again`() {
     var line = EditedLine()
     for text in ["one", "two", "two", "", "three"] {
       line.replace(text)
@@ -197,7 +197,7 @@ struct EditedLineTests {
     ignore([.down, .next], in: &line)
   }
 
-  @Test func `an earlier text that was edited is as it was once another is taken`() {
+  @Test func `an edit to a history entry lasts only until a line is taken`() {
     var line = EditedLine("one")
     _ = line.take()
     apply([.previous, .character("!"), .next], to: &line)

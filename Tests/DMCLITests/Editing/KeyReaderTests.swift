@@ -78,7 +78,7 @@ struct KeyReaderTests {
       (.next, ["\u{E}"]), (.endOfInput, ["\u{4}"]), (.redraw, ["\u{C}"]), (.tab, ["\t"]),
       (.enter, ["\r", "\n", "\u{1B}OM"]), (.newline, ["\u{1B}\r", "\u{1B}\n"]),
     ] as [(Key, [String])])
-  func `each spelling of a key is that key`(key: Key, spellings: [String]) {
+  func `every escape sequence of a key gives that key`(key: Key, spellings: [String]) {
     for spelling in spellings {
       #expect(keys(spelling) == [key], "\(spelling.debugDescription)")
       #expect(keys("a" + spelling + "b") == [.character("a"), key, .character("b")], "\(spelling.debugDescription)")
@@ -90,25 +90,25 @@ struct KeyReaderTests {
     "\u{1B}[[A", "\u{1B}OP", "\u{1B}[1;5P", "\u{1B}[Z", "\u{0}", "\u{1F}", "\u{1B}[201~",
     "\u{1B}[-9223372036854775808D", "\u{1B}[<0;10;10M", "\u{1B}[200$", "\u{1B}[ q", "\u{1B}[200~\u{1B}[201~",
   ])
-  func `other sequences and control characters give no key`(sequence: String) {
+  func `other escape sequences and control characters give no key`(sequence: String) {
     #expect(keys("a" + sequence + "b") == [.character("a"), .character("b")])
   }
 
-  @Test func `a control character or a character of several bytes ends a sequence`() {
+  @Test func `a control or multibyte character ends an unfinished escape sequence`() {
     #expect(keys("\u{1B}[1\r") == [.enter])
     #expect(keys("\u{1B}[1\u{1B}[D") == [.left])
     #expect(keys("\u{1B}[é") == [.character("é")])
     #expect(keys("\u{1B}[99999999999999999999D") == [.left])
   }
 
-  @Test func `Alt with a key to which nothing is bound is Esc, and the key`() {
+  @Test func `Alt with an unbound key gives Esc and then the key`() {
     #expect(keys("\u{1B}/go") == [.escape, .character("/"), .character("g"), .character("o")])
     #expect(keys("\u{1B}é") == [.escape, .character("é")])
     #expect(keys("\u{1B}\t") == [.escape, .tab])
     #expect(keys("\u{1B}\u{1B}x") == [.escape, .escape, .character("x")])
   }
 
-  @Test func `a lone ESC waits, and is a key when nothing follows`() {
+  @Test func `an ESC byte waits for a sequence, and is the key Esc when nothing follows`() {
     let reader = Reader()
     #expect(reader.keys([0x61, 0x1B]) == [.character("a")])
     #expect(reader.isWaiting)
@@ -141,7 +141,7 @@ struct KeyReaderTests {
     #expect(keys(unfinished) == [.paste("a"), .character("b")])
   }
 
-  @Test func `a paste whose end does not come is one, too`() {
+  @Test func `a paste without an end sequence is one key too`() {
     let reader = Reader()
     #expect(reader.keys(Array("\u{1B}[200~a\rb\u{1B}[2".utf8)) == [] && !reader.isWaiting)
     #expect(reader.finish() == [.paste("a\nb")])

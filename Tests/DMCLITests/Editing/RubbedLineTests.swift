@@ -17,7 +17,7 @@ struct RubbedLineTests {
 
   private let rubout = "\u{8} \u{8}"
 
-  @Test func `what is deleted is rubbed out, by its columns`() {
+  @Test func `deleted characters are erased with one backspace sequence for each column`() {
     let drawing = Drawing()
     let draw = drawing.draw
     #expect(draw(.paste("one 你好")) == "one 你好")
@@ -36,7 +36,7 @@ struct RubbedLineTests {
     #expect(draw(.previous) == rubout + "one e\u{301}")
   }
 
-  @Test func `keys that would move the cursor are not taken`() {
+  @Test func `keys that would move the cursor are not accepted`() {
     #expect([Key.left, .up, .home, .wordLeft, .delete, .newline].allSatisfy { !RubbedLine.shows($0) })
     #expect([Key.character("a"), .paste("a\nb"), .backspace, .previous, .yank].allSatisfy(RubbedLine.shows))
   }

@@ -16,7 +16,7 @@ struct KeystrokeClockTests {
     func due(after time: Int64) -> Int64? { clock.due(after: time) }
   }
 
-  @Test func `nothing shows before a key is struck`() {
+  @Test func `no typing is shown before the first key`() {
     let clock = Clock()
     #expect(!clock.isShowing(at: 0))
     #expect(!clock.isShowing(at: Self.start))
@@ -32,13 +32,13 @@ struct KeystrokeClockTests {
     #expect(clock.isShowing(at: Self.start + 300_000))
   }
 
-  @Test func `further keys put the beginning off no more`() {
+  @Test func `further keys do not delay the start of typing`() {
     let clock = Clock()
     for number in 0..<4 { clock.strike(at: Self.start + Int64(number) * 90_000) }
     #expect(clock.isShowing(at: Self.start + 300_000))
   }
 
-  @Test func `it shows until 4 s after the last key`() {
+  @Test func `typing is shown until 4 s after the last key`() {
     let clock = Clock()
     clock.strike(at: Self.start)
     #expect(clock.isShowing(at: Self.start + 3_999_999))
@@ -50,7 +50,7 @@ struct KeystrokeClockTests {
     #expect(clock.due(after: last + 4 * Self.second) == nil)
   }
 
-  @Test func `after a pause it begins anew with 300 ms`() {
+  @Test func `after a pause, typing is shown from 300 ms after the next key`() {
     let clock = Clock()
     clock.strike(at: Self.start)
     #expect(!clock.isShowing(at: Self.start + 4 * Self.second))
@@ -61,7 +61,7 @@ struct KeystrokeClockTests {
     #expect(clock.isShowing(at: again + 300_000))
   }
 
-  @Test func `what was said shows no more until the next key`() {
+  @Test func `after a stop, typing is not shown until 300 ms after the next key`() {
     let clock = Clock()
     clock.strike(at: Self.start)
     clock.strike(at: Self.start + Self.second)
@@ -74,7 +74,7 @@ struct KeystrokeClockTests {
     #expect(clock.isShowing(at: Self.start + 2 * Self.second + 300_000))
   }
 
-  @Test func `after a pause it begins anew, also when nobody looked meanwhile`() {
+  @Test func `a pause restarts the 300 ms, also if the clock was not queried during the pause`() {
     let clock = Clock()
     clock.strike(at: Self.start)
     clock.strike(at: Self.start + 10 * Self.second)
@@ -82,7 +82,7 @@ struct KeystrokeClockTests {
     #expect(clock.isShowing(at: Self.start + 10 * Self.second + 300_000))
   }
 
-  @Test func `a watcher that looks when it is due sees each change when it comes`() {
+  @Test func `a caller that checks at each due time sees every change on time`() {
     var state: UInt64 = 1
     func below(_ limit: Int64) -> Int64 {
       state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407

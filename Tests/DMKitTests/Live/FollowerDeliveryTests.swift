@@ -25,7 +25,7 @@ struct FollowerDeliveryTests {
     ).map { $0[0] }
   }
 
-  @Test func `events are delivered when the caller says so, and not by asking for more`() throws {
+  @Test func `events count as delivered when the caller says so, not when it asks for more`() throws {
     let store = try TemporaryStore()
     let (alice, bob) = (try store.messenger("alice"), try store.messenger("bob"))
     for text in ["one", "two"] { try alice.say(text, to: "bob") }
@@ -40,7 +40,7 @@ struct FollowerDeliveryTests {
     #expect(try alice.received([.deliveryReceipt]) == ["bob got 1-2"])
   }
 
-  @Test func `delivered marks are written once a second at the most, and all of them in the end`() throws {
+  @Test func `delivery marks are written at most once a second, and all are written in the end`() throws {
     let store = try TemporaryStore()
     let (alice, bob) = (try store.messenger("alice"), try store.messenger("bob"))
     let follower = try Follower(bob, query())
@@ -60,7 +60,7 @@ struct FollowerDeliveryTests {
     #expect(try alice.received([.deliveryReceipt]).count >= 2)
   }
 
-  @Test func `one who only looks marks nothing`() throws {
+  @Test func `a stream with marksDelivered off marks nothing as delivered`() throws {
     let store = try TemporaryStore()
     let (alice, bob) = (try store.messenger("alice"), try store.messenger("bob"))
     try alice.say("one", to: "bob")
@@ -70,7 +70,7 @@ struct FollowerDeliveryTests {
     #expect(try delivered(store) == [0])
   }
 
-  @Test func `one's own messages, and what is not told, are not delivered`() throws {
+  @Test func `the user's own messages and those that the stream leaves out are not marked as delivered`() throws {
     let store = try TemporaryStore()
     let (alice, bob) = (try store.messenger("alice"), try store.messenger("bob"))
     try alice.say("one", to: "bob")
@@ -84,7 +84,7 @@ struct FollowerDeliveryTests {
     #expect(try delivered(store) == [1, 0])
   }
 
-  @Test func `each conversation is marked as far as it was told`() throws {
+  @Test func `a stream marks each conversation up to the last message that it delivered`() throws {
     let store = try TemporaryStore()
     let (alice, bob, carol) = (
       try store.messenger("alice"), try store.messenger("bob"), try store.messenger("carol")
@@ -100,7 +100,7 @@ struct FollowerDeliveryTests {
     #expect(try delivered(store) == [2, 3])
   }
 
-  @Test func `everything of a long stream that ends is delivered`() throws {
+  @Test func `a long stream that ends marks all its messages as delivered`() throws {
     let store = try TemporaryStore()
     let (alice, bob) = (try store.messenger("alice"), try store.messenger("bob"))
     _ = try alice.send((1...1200).map { try Outgoing(to: .direct("bob"), text: "\($0)") })
@@ -109,7 +109,7 @@ struct FollowerDeliveryTests {
     #expect(try delivered(store) == [1200])
   }
 
-  @Test func `what was told while the store was busy is marked later, and the stream goes on`() throws {
+  @Test func `delivery marks are written later if the store is busy, and the stream goes on`() throws {
     let store = try TemporaryStore()
     let (alice, bob) = (try store.messenger("alice"), try store.messenger("bob"))
     try alice.say("one", to: "bob")

@@ -41,13 +41,13 @@ struct FollowerKindsTests {
     #expect(try store.messenger("carol").received(kinds) == expected)
   }
 
-  @Test func `what users mark for themselves, only they are told`() throws {
+  @Test func `only the user themselves gets an event for their own read marks`() throws {
     let store = try eventful()
     #expect(try store.messenger("alice").received([.conversationUpdated]) == ["ops changed"])
     #expect(try store.messenger("bob").received([.conversationUpdated]) == Array(repeating: "ops changed", count: 3))
   }
 
-  @Test func `a conversation that one is not in is none of one's business`() throws {
+  @Test func `a stream has no events of a conversation without the user, and naming one is an error`() throws {
     let store = try TemporaryStore()
     let (alice, bob) = (try store.messenger("alice"), try store.messenger("bob"))
     let said = try alice.say("secret", to: "bob")
@@ -57,14 +57,14 @@ struct FollowerKindsTests {
     #expect(try code { try carol.received([.message], in: ["dm:\(said.conversationID)"]) } == .notAllowed)
   }
 
-  @Test func `profiles are no events`() throws {
+  @Test func `a change of a profile is not an event`() throws {
     let store = try TemporaryStore()
     let alice = try store.messenger("alice")
     _ = try alice.setProfile(ProfileChange(displayName: "Alice"))
     #expect(try alice.received(Set(MessagingEvent.Kind.allCases)).isEmpty)
   }
 
-  @Test func `what the user did can be left out`() throws {
+  @Test func `a stream can leave out the user's own actions`() throws {
     let store = try eventful()
     let all = Set(MessagingEvent.Kind.allCases)
     #expect(
@@ -77,7 +77,7 @@ struct FollowerKindsTests {
       ])
   }
 
-  @Test func `what one's own receiving did to a message is no news of others`() throws {
+  @Test func `with othersOnly, a status that the user's own receipt changed is not an event`() throws {
     let store = try TemporaryStore()
     let (alice, bob) = (try store.messenger("alice"), try store.messenger("bob"))
     try bob.say("one", to: "alice")
@@ -90,7 +90,7 @@ struct FollowerKindsTests {
     #expect(received == [])
   }
 
-  @Test func `a message is told as it is now, however often its status changed since`() throws {
+  @Test func `a message event has the current status, however often it changed since`() throws {
     let store = try TemporaryStore()
     let (alice, bob) = (try store.messenger("alice"), try store.messenger("bob"))
     let said = try alice.say("lunch?", to: "bob", nonce: "n")
@@ -108,7 +108,7 @@ struct FollowerKindsTests {
     #expect(message == expected)
   }
 
-  @Test func `what changes no status is no update`() throws {
+  @Test func `a receipt that does not change the status of a message is not an event`() throws {
     let store = try TemporaryStore()
     let (alice, bob, carol) = (
       try store.messenger("alice"), try store.messenger("bob"), try store.messenger("carol")
@@ -129,7 +129,7 @@ struct FollowerKindsTests {
     #expect(try alice.received([.messageStatus], from: position).isEmpty)
   }
 
-  @Test func `named conversations are told of, and others are not`() throws {
+  @Test func `a stream of named conversations has their events only`() throws {
     let store = try TemporaryStore()
     let (alice, bob) = (try store.messenger("alice"), try store.messenger("bob"))
     let group = try alice.createGroup(titled: "ops", with: ["bob", "carol"])
@@ -146,7 +146,7 @@ struct FollowerKindsTests {
     #expect(try alice.received([.message]).count == 5)
   }
 
-  @Test func `a conversation that comes into being later is told of from its first message`() throws {
+  @Test func `a stream delivers a named conversation that is created later, from its first message`() throws {
     let store = try TemporaryStore()
     let (alice, bob) = (try store.messenger("alice"), try store.messenger("bob"))
     _ = try alice.createGroup(titled: "ops", with: ["bob"])
@@ -163,7 +163,7 @@ struct FollowerKindsTests {
     #expect(try follower.until("1 alice: to carol") == ["alice+carol changed", "1 alice: to carol"])
   }
 
-  @Test func `only conversations that are not there yet tell nothing, and do not wait for ever`() throws {
+  @Test func `a stream of conversations that do not exist yet has no events, and its cursor moves on`() throws {
     let store = try TemporaryStore()
     let (alice, bob) = (try store.messenger("alice"), try store.messenger("bob"))
     try bob.say("hi", to: "carol")
@@ -177,13 +177,13 @@ struct FollowerKindsTests {
   }
 
   @Test(arguments: [("+nosuch", DMError.Code.unknownConversation), ("nobody", .unknownUser)])
-  func `what can be no conversation is refused at once`(_ name: String, _ expected: DMError.Code) throws {
+  func `an unknown group or user is an error at once`(_ name: String, _ expected: DMError.Code) throws {
     let store = try TemporaryStore()
     let query = try EventQuery([ConversationReference(name)])
     #expect(try code { try Follower(try store.messenger("alice"), query) } == expected)
   }
 
-  @Test func `an import is told as one change of its conversation`() throws {
+  @Test func `an import is one change event of its conversation`() throws {
     let store = try TemporaryStore()
     let alice = try store.messenger("alice")
     try alice.say("now", to: "bob")

@@ -18,7 +18,8 @@ struct FollowerPositionsTests {
     return query
   }
 
-  @Test func `from the start everything is told, from now nothing, and from a cursor what came after it`() throws {
+  @Test func `a stream from the start has all events, from now only new ones, and from a cursor those after it`() throws
+  {
     let store = try TemporaryStore()
     let alice = try store.messenger("alice")
     for text in ["one", "two", "three"] { try alice.say(text, to: "bob") }
@@ -32,7 +33,7 @@ struct FollowerPositionsTests {
     }
   }
 
-  @Test func `cursors grow from event to event, and the end's is beyond them all`() throws {
+  @Test func `cursors increase from event to event, and the end has the highest`() throws {
     let store = try TemporaryStore()
     let (alice, bob) = (try store.messenger("alice"), try store.messenger("bob"))
     for text in ["one", "two", "three"] { try alice.say(text, to: "bob") }
@@ -60,7 +61,7 @@ struct FollowerPositionsTests {
     #expect(try code { try Follower(alice, query(.cursor(cursor))) } == .badCursor)
   }
 
-  @Test func `what lies before the start is told first, then that one has caught up, then what comes`() throws {
+  @Test func `a stream delivers the past events, then 'caught up', then new events`() throws {
     let store = try TemporaryStore()
     let (alice, bob) = (try store.messenger("alice"), try store.messenger("bob"))
     try bob.say("one", to: "alice")
@@ -70,7 +71,7 @@ struct FollowerPositionsTests {
     #expect(try follower.until("2 bob: two") == ["2 bob: two"])
   }
 
-  @Test func `where a history was told, that one has caught up comes first, with its cursor`() throws {
+  @Test func `after a history, 'caught up' comes first, with the cursor of the history`() throws {
     let store = try TemporaryStore()
     let (alice, bob) = (try store.messenger("alice"), try store.messenger("bob"))
     try bob.say("one", to: "alice")
@@ -97,7 +98,7 @@ struct FollowerPositionsTests {
     #expect(try follower.next() == nil)
   }
 
-  @Test func `a history and the stream that goes on from it leave no gap and repeat nothing`() throws {
+  @Test func `a history and the stream from its cursor neither skip nor repeat a message`() throws {
     let store = try TemporaryStore()
     let (alice, bob) = (try store.messenger("alice"), try store.messenger("bob"))
     for number in 1...10 { try bob.say("\(number)", to: "alice") }
@@ -123,7 +124,7 @@ struct FollowerPositionsTests {
     }
   }
 
-  @Test func `one act of reading is one event for each sender, not one for each message`() throws {
+  @Test func `marking many messages as read is one event for each sender, not one for each message`() throws {
     let store = try TemporaryStore()
     let (alice, bob) = (try store.messenger("alice"), try store.messenger("bob"))
     _ = try alice.createGroup(titled: "ops", with: ["bob", "carol"])
@@ -139,7 +140,7 @@ struct FollowerPositionsTests {
     #expect(try status.conversationID == alice.conversation(.title("ops")).id)
   }
 
-  @Test func `a change of thousands of messages is told whole from whatever cursor one goes on`() throws {
+  @Test func `a change of thousands of messages is delivered completely from any cursor within it`() throws {
     let store = try TemporaryStore()
     let (alice, bob, carol) = (try store.messenger("alice"), try store.messenger("bob"), try store.messenger("carol"))
     _ = try alice.createGroup(titled: "ops", with: ["bob", "carol"])
@@ -163,7 +164,7 @@ struct FollowerPositionsTests {
     }
   }
 
-  @Test func `what happens between the parts of a big change comes after it`() throws {
+  @Test func `a message sent while a big change is delivered in parts comes after the last part`() throws {
     let store = try TemporaryStore()
     let (alice, bob) = (try store.messenger("alice"), try store.messenger("bob"))
     _ = try alice.send((1...2400).map { try Outgoing(to: .direct("bob"), text: "\($0)") })

@@ -70,7 +70,7 @@ struct FollowerPropertyTests {
   }
 
   @Test(arguments: 1...16 as ClosedRange<UInt64>)
-  func `each follower is told what a plain list says, wherever it begins again`(_ seed: UInt64) throws {
+  func `every follower gets the events of the reference model, from whatever cursor it starts`(_ seed: UInt64) throws {
     let run = try Run(seed: seed)
     for _ in 1...4 { try Self.begin(run) }
     for act in 1...150 {

@@ -29,7 +29,7 @@ struct FollowerTests {
     }
   }
 
-  @Test func `a writer that rings no bell is noticed all the same`() throws {
+  @Test func `a follower notices a commit also when the writer does not touch the bell file`() throws {
     let store = try TemporaryStore()
     let (alice, bob) = (try store.messenger("alice"), try store.messenger("bob"))
     try bob.say("one", to: "alice")
@@ -45,7 +45,7 @@ struct FollowerTests {
     #expect(follower.warning == nil)
   }
 
-  @Test func `a bell that is taken away is said once, and nothing is lost`() throws {
+  @Test func `a follower loses no event when its bell file is deleted`() throws {
     let store = try TemporaryStore()
     let (alice, bob) = (try store.messenger("alice"), try store.messenger("bob"))
     let follower = try Follower(alice, query())
@@ -57,7 +57,7 @@ struct FollowerTests {
     }
   }
 
-  @Test func `a store without a bell gets one from a follower`() throws {
+  @Test func `a follower creates a missing bell file`() throws {
     let store = try TemporaryStore()
     let (alice, bob) = (try store.messenger("alice"), try store.messenger("bob"))
     try bob.say("one", to: "alice")
@@ -70,7 +70,7 @@ struct FollowerTests {
     #expect(follower.warning == nil)
   }
 
-  @Test func `who follows a store that is not there yet makes it and waits`() throws {
+  @Test func `following a store that does not exist yet creates it and waits`() throws {
     let store = try TemporaryStore(users: [], isNamed: false)
     let alice = try store.messenger("alice", isLoginName: true)
     let follower = try Follower(alice, query())
@@ -81,7 +81,7 @@ struct FollowerTests {
     #expect(try follower.until("1 bob: hi") == ["1 bob: hi"])
   }
 
-  @Test func `a wait is over when its time is, with nothing`() throws {
+  @Test func `a wait that times out returns no events`() throws {
     let store = try TemporaryStore()
     let follower = try Follower(try store.messenger("alice"), query())
     _ = try follower.untilCaughtUp()
@@ -91,7 +91,7 @@ struct FollowerTests {
     #expect(try follower.next(within: .microseconds(0)) == [])
   }
 
-  @Test func `who does not want to wait is told what has happened`() throws {
+  @Test func `a wait of zero returns the events that are pending`() throws {
     let store = try TemporaryStore()
     let (alice, bob) = (try store.messenger("alice"), try store.messenger("bob"))
     let follower = try Follower(alice, query())
@@ -114,7 +114,7 @@ struct FollowerTests {
     #expect(try follower.next(within: .microseconds(testTimeout)) == nil)
   }
 
-  @Test func `a wait ends when a descriptor has input, and what has come is returned first`() throws {
+  @Test func `input on a watched descriptor ends the wait, and pending events are returned first`() throws {
     let store = try TemporaryStore()
     let (alice, bob) = (try store.messenger("alice"), try store.messenger("bob"))
     let follower = try Follower(alice, query())
@@ -130,7 +130,7 @@ struct FollowerTests {
     #expect(try follower.next(within: .microseconds(testTimeout))?.map(\.summary) == ["1 bob: hi"])
   }
 
-  @Test func `a heartbeat comes with the position of the stream`() throws {
+  @Test func `a heartbeat has the current cursor of the stream`() throws {
     let store = try TemporaryStore()
     let (alice, bob) = (try store.messenger("alice"), try store.messenger("bob"))
     var query = query()
@@ -147,7 +147,7 @@ struct FollowerTests {
     #expect(received.dropLast().allSatisfy { $0 == "heartbeat" })
   }
 
-  @Test func `heartbeats come while much is told, too, and skip nothing`() throws {
+  @Test func `heartbeats during a large backlog skip no messages`() throws {
     let store = try TemporaryStore()
     let (alice, bob) = (try store.messenger("alice"), try store.messenger("bob"))
     _ = try bob.send((1...3000).map { try Outgoing(to: .direct("alice"), text: "\($0)") })
@@ -160,7 +160,7 @@ struct FollowerTests {
     #expect(seqs == Array(1...3000))
   }
 
-  @Test func `without a following there is no heartbeat`() throws {
+  @Test func `only a stream that follows has heartbeats`() throws {
     let store = try TemporaryStore()
     let alice = try store.messenger("alice")
     try alice.say("hi", to: "bob")
@@ -171,7 +171,7 @@ struct FollowerTests {
     #expect(try Follower(alice, query).rest().map(\.summary) == ["1 alice: hi", "caught up"])
   }
 
-  @Test func `a store that is removed ends the following`() throws {
+  @Test func `removing the store ends the stream with an error`() throws {
     let store = try TemporaryStore()
     let follower = try Follower(try store.messenger("alice"), query())
     _ = try follower.untilCaughtUp()
@@ -179,7 +179,7 @@ struct FollowerTests {
     #expect(try code { while try follower.next(within: .microseconds(testTimeout)) == [] {} } == .noStore)
   }
 
-  @Test func `another store in its place ends the following`() throws {
+  @Test func `replacing the store by another one ends the stream with an error`() throws {
     let (store, other) = (try TemporaryStore(), try TemporaryStore())
     let follower = try Follower(try store.messenger("alice"), query())
     _ = try follower.untilCaughtUp()
@@ -188,7 +188,7 @@ struct FollowerTests {
     #expect(try code { while try follower.next(within: .microseconds(testTimeout)) == [] {} } == .storeReplaced)
   }
 
-  @Test func `a look that does not follow watches nothing`() throws {
+  @Test func `a stream that does not follow creates no bell file`() throws {
     let store = try TemporaryStore()
     try store.messenger("bob").say("there", to: "alice")
     try FileManager.default.removeItem(atPath: store.location.bell)
@@ -199,7 +199,7 @@ struct FollowerTests {
     #expect(!FileManager.default.fileExists(atPath: store.location.bell) && look.warning == nil)
   }
 
-  @Test func `a store that becomes too new ends the following`() throws {
+  @Test func `a store that is upgraded to a newer version ends the stream with an error`() throws {
     let store = try TemporaryStore()
     let follower = try Follower(try store.messenger("alice"), query())
     _ = try follower.untilCaughtUp()

@@ -36,7 +36,7 @@ struct FreshnessTests {
   }
 
   @Test(arguments: [(typing, 5 * second), (present, 30 * second)])
-  func `a signal that is given while one looks on holds for its lifetime`(
+  func `a signal given while it is watched is fresh for its lifetime`(
     _ signal: LiveFolder.Signal, _ lifetime: Int64
   ) {
     let machine = Machine()
@@ -51,7 +51,7 @@ struct FreshnessTests {
     #expect(machine.look().next == nil)
   }
 
-  @Test func `a signal that is given again holds anew from the time it is seen`() {
+  @Test func `a repeated signal is fresh for a whole lifetime from when it is seen`() {
     let machine = Machine()
     machine.give(Self.typing)
     #expect(machine.isFresh(Self.typing))
@@ -66,7 +66,7 @@ struct FreshnessTests {
     #expect(machine.isFresh(Self.typing))
   }
 
-  @Test func `a signal that is taken back holds no longer, and given again it does`() {
+  @Test func `a withdrawn signal is not fresh, and it is fresh when it is given again`() {
     let machine = Machine()
     machine.give(Self.typing)
     #expect(machine.isFresh(Self.typing))
@@ -78,7 +78,7 @@ struct FreshnessTests {
   }
 
   @Test(arguments: [-hour, 50 * year, -50 * year, second / 2])
-  func `a clock that is set while a signal holds changes nothing`(_ difference: Int64) {
+  func `setting the clock while a signal is fresh changes nothing`(_ difference: Int64) {
     let machine = Machine()
     machine.give(Self.typing)
     #expect(machine.isFresh(Self.typing))
@@ -106,7 +106,7 @@ struct FreshnessTests {
     #expect(machine.isFresh(Self.typing))
   }
 
-  @Test func `the first look takes a file at its age`() {
+  @Test func `the first check counts the age of a file as part of its lifetime`() {
     let machine = Machine()
     machine.give(Self.typing, aged: 2 * Self.second)
     #expect(machine.look().fresh == [Self.typing])
@@ -116,7 +116,7 @@ struct FreshnessTests {
   }
 
   @Test(arguments: [5 * second, hour, 50 * year])
-  func `the first look at an old file is no signal until it is given again`(_ age: Int64) {
+  func `the first check does not report an expired file, until the signal is given again`(_ age: Int64) {
     let machine = Machine()
     machine.give(Self.typing, aged: age)
     #expect(machine.look().fresh.isEmpty)
@@ -127,7 +127,7 @@ struct FreshnessTests {
   }
 
   @Test(arguments: [1, hour, 50 * year])
-  func `the first look at a file of the future is no signal, not even when that time has come`(_ ahead: Int64) {
+  func `the first check ignores a file with a future time, also once that time has come`(_ ahead: Int64) {
     let machine = Machine()
     machine.give(Self.present, aged: -ahead)
     #expect(machine.look().fresh.isEmpty)
@@ -138,7 +138,7 @@ struct FreshnessTests {
     #expect(machine.isFresh(Self.present))
   }
 
-  @Test func `the next look is due when the first of several runs out`() {
+  @Test func `the next check is due when the first of several signals expires`() {
     let machine = Machine()
     machine.give(Self.present)
     machine.give(Self.typing)

@@ -43,14 +43,14 @@ struct GapTests {
     return query
   }
 
-  @Test func `changes of the last 30 days are kept`() throws {
+  @Test func `pruning the change log keeps the changes of the last 30 days`() throws {
     let (store, alice, _) = try store(20)
     try age(store, upTo: last(store), days: 29)
     try prune(alice)
     #expect(try first(store) == 1)
   }
 
-  @Test func `older changes are forgotten up to the first that is not`() throws {
+  @Test func `pruning deletes older changes up to the first that is newer`() throws {
     let (store, alice, _) = try store(20)
     try age(store, upTo: 10, days: 31)
     try prune(alice)
@@ -73,7 +73,7 @@ struct GapTests {
     #expect(try alice.received(query(.now)).isEmpty)
   }
 
-  @Test func `what a consumer of the last 90 days needs is kept, and an older one has no say`() throws {
+  @Test func `pruning keeps changes needed by consumers of the last 90 days, and ignores older consumers`() throws {
     let (store, alice, bob) = try store(20)
     var consumer = query(.start)
     consumer.consumer = "bot"
@@ -92,7 +92,7 @@ struct GapTests {
     }
   }
 
-  @Test func `the consumer that needs most decides`() throws {
+  @Test func `pruning keeps what the consumer that is furthest behind needs`() throws {
     let (store, alice, bob) = try store(20)
     for (name, rev) in [("a", 12), ("b", 7), ("c", 15)] {
       var query = query(.cursor(try cursor(Rev(number: Int64(rev)), store)))
@@ -110,7 +110,7 @@ struct GapTests {
     return Cursor(store: try opened.uuid(), Cursor.Position(rev: rev))
   }
 
-  @Test func `at one time no more are forgotten than a write has time for`() throws {
+  @Test func `one pruning deletes at most 5,000 changes`() throws {
     let (store, alice, _) = try store(1)
     try store.execute(
       """
@@ -126,7 +126,7 @@ struct GapTests {
     #expect(try first(store) == last(store))
   }
 
-  @Test func `writers forget as they go, every thousand changes`() throws {
+  @Test func `writers prune the change log once in a thousand changes`() throws {
     let (store, alice, _) = try store(10)
     try age(store, upTo: last(store), days: 31)
     let before = try last(store)
@@ -136,7 +136,7 @@ struct GapTests {
     #expect(try first(store) == before + 1)
   }
 
-  @Test func `a follower that comes too late is told what is missing, once, and then the rest`() throws {
+  @Test func `a follower whose cursor is too old gets one gap event and then the rest`() throws {
     let (store, alice, bob) = try store(20)
     let all = try bob.received(query(.start))
     let position = try #require(all[4].cursor)
@@ -155,7 +155,7 @@ struct GapTests {
     #expect(try bob.received(query(.cursor(try #require(all[10].cursor)))) == Array(all.dropFirst(11)))
   }
 
-  @Test func `from the start is from the oldest that is in the log, without a gap`() throws {
+  @Test func `a stream from the start begins at the oldest kept change, without a gap event`() throws {
     let (store, alice, bob) = try store(20)
     try age(store, upTo: 10, days: 31)
     try prune(alice)
@@ -164,7 +164,7 @@ struct GapTests {
     #expect(received.last == "20 alice: 20")
   }
 
-  @Test func `a gap in the middle of a big change is one`() throws {
+  @Test func `a cursor in the middle of a pruned big change gives a gap event`() throws {
     let (store, alice, bob) = try store(2400)
     var updates = query(try alice.here())
     updates.kinds = [.messageStatus]
@@ -177,7 +177,7 @@ struct GapTests {
     #expect(try alice.received(updates).map(\.summary) == ["gap"])
   }
 
-  @Test func `a gap is told whatever one asked for`() throws {
+  @Test func `a gap event is delivered whatever kinds and conversations the stream selects`() throws {
     let (store, alice, bob) = try store(20)
     let position = EventQuery.Start.cursor(try cursor(3, store))
     try age(store, upTo: 15, days: 31)
@@ -188,7 +188,7 @@ struct GapTests {
     }
   }
 
-  @Test func `a gap of exactly one change is told, and none where the next change is there`() throws {
+  @Test func `one missing change gives a gap event, and a cursor just before a kept change does not`() throws {
     let (store, alice, bob) = try store(20)
     let (before, next) = (try cursor(3, store), try cursor(4, store))
     try age(store, upTo: 4, days: 31)
@@ -218,7 +218,7 @@ struct GapTests {
     return (store, consumer, bob, cursors[2], cursors[9])
   }
 
-  @Test func `a consumer stops at a gap, says what is missing, and stays where it is`() throws {
+  @Test func `a consumer stops at a gap with an error that names both cursors, and keeps its cursor`() throws {
     let (store, consumer, bob, position, next) = try lateConsumer()
     defer { withExtendedLifetime(store) {} }
     for _ in 1...2 {
@@ -232,7 +232,7 @@ struct GapTests {
     }
   }
 
-  @Test func `a consumer that accepts the gap is told of it and goes on, and its acknowledgement is the end of it`()
+  @Test func `a consumer that accepts the gap gets it as an event, and acknowledging it ends the gap`()
     throws
   {
     var (store, consumer, bob, position, next) = try lateConsumer()
@@ -246,7 +246,7 @@ struct GapTests {
     #expect(try Follower(bob, consumer).rest() == Array(received.dropFirst()))
   }
 
-  @Test func `statistics warn of a consumer that is behind what the log keeps, and of one at a gap`() throws {
+  @Test func `statistics warn of a consumer that is more than 30 days behind, and of one at a gap`() throws {
     let (store, consumer, bob, _, next) = try lateConsumer()
     func warnings() throws -> [Consumer.Warning?] { try store.upkeep.statistics().consumers.map(\.warning) }
     #expect(try warnings() == [.gap])

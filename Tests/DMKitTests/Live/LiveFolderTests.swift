@@ -32,7 +32,7 @@ struct LiveFolderTests {
   }
 
   @Test(arguments: handles)
-  func `a signal is read from the name that it writes`(_ handle: String) throws {
+  func `a signal is read back from its file name`(_ handle: String) throws {
     let user = try Handle(handle)
     for signal in [LiveFolder.Signal.typing(Self.id, user), .present(user)] {
       #expect(LiveFolder.Signal(signal.name) == signal)
@@ -40,13 +40,13 @@ struct LiveFolderTests {
   }
 
   @Test(arguments: ["\u{301}x", "\u{200D}", "\u{FE0F}bob"])
-  func `a handle that begins with a joiner is read whole`(_ handle: String) throws {
+  func `a handle that begins with a joiner or combining mark is read completely`(_ handle: String) throws {
     let user = try Handle(handle)
     #expect(LiveFolder.Signal("present.\(handle)") == .present(user))
     #expect(LiveFolder.Signal("typing.\(Self.id).\(handle)") == .typing(Self.id, user))
   }
 
-  @Test func `signals are named like this, and stay so`() {
+  @Test func `the file names of signals keep their format`() {
     #expect(LiveFolder.Signal.present(Handle(stored: "bob")).name == "present.bob")
     #expect(
       LiveFolder.Signal.typing(Self.id, Handle(stored: "bob")).name == "typing.019ac5f2-0a3b-7c4d-8e5f-0123456789ab.bob"
@@ -62,9 +62,9 @@ struct LiveFolderTests {
     "typing.019ac5f2-0a3b-7c4d-8e5f-0123456789ab.019ac5f2-0a3b-7c4d-8e5f-0123456789ab",
     "present.\(String(repeating: "x", count: 65))",
   ])
-  func `a name of another shape is no signal`(_ name: String) { #expect(LiveFolder.Signal(name) == nil) }
+  func `a file name of another format is not a signal`(_ name: String) { #expect(LiveFolder.Signal(name) == nil) }
 
-  @Test func `what was given is found, and what was taken back is not`() throws {
+  @Test func `given signals are listed, and withdrawn ones are not`() throws {
     let (store, folder) = try folder()
     let signals = Self.handles.flatMap { handle in
       [LiveFolder.Signal.typing(Self.id, Handle(stored: handle)), .present(Handle(stored: handle))]
@@ -81,7 +81,7 @@ struct LiveFolderTests {
     withExtendedLifetime(store) {}
   }
 
-  @Test func `other files of the folder are passed by and stay`() throws {
+  @Test func `other files in the folder are ignored and kept`() throws {
     let (store, folder) = try folder()
     let names = ["README", "consumer.1", "typing.bob", "present.a:b", "core.123", ".present", "present.bob~ "]
     for name in names { try put(name, in: folder) }
@@ -92,7 +92,7 @@ struct LiveFolderTests {
     withExtendedLifetime(store) {}
   }
 
-  @Test func `typing of more than a day ago is cleared away, presence stays as what was seen last`() throws {
+  @Test func `typing files older than a day are deleted, and presence files are kept`() throws {
     let (store, folder) = try folder()
     let (typing, present) = (
       LiveFolder.Signal.typing(Self.id, Handle(stored: "bob")), LiveFolder.Signal.present(Handle(stored: "bob"))
@@ -110,7 +110,7 @@ struct LiveFolderTests {
     withExtendedLifetime(store) {}
   }
 
-  @Test func `a signal given again has a later time`() throws {
+  @Test func `a repeated signal has a later time`() throws {
     let (store, folder) = try folder()
     let signal = LiveFolder.Signal.present(Handle(stored: "bob"))
     folder.give(signal)
@@ -121,7 +121,7 @@ struct LiveFolderTests {
     withExtendedLifetime(store) {}
   }
 
-  @Test func `a folder that is not there holds nothing and comes with the first signal`() throws {
+  @Test func `a missing folder holds no signals, and the first signal creates it`() throws {
     let store = try TemporaryStore()
     let folder = LiveFolder(path: store.location.live)
     #expect(folder.signals().isEmpty)

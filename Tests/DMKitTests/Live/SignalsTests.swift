@@ -32,7 +32,7 @@ struct SignalsTests {
   /// What is told of signals until it is that; one look may see several changes at once.
   private func until(_ last: String, _ follower: Follower) throws -> [String] { try follower.until(last) }
 
-  @Test func `a user who types is told with all who do, until they stop`() throws {
+  @Test func `a typing event names all users who type, until they stop`() throws {
     let store = try store()
     let follower = try Follower(try store.messenger("alice"), query([.typing]))
     _ = try follower.untilCaughtUp()
@@ -48,7 +48,7 @@ struct SignalsTests {
     #expect(try until("[] typing", follower) == ["[] typing"])
   }
 
-  @Test func `a message ends the typing of its sender in its conversation, at once`() throws {
+  @Test func `sending a message ends the sender's typing in that conversation at once`() throws {
     let store = try store()
     let follower = try Follower(try store.messenger("alice"), query([.typing], in: [.title("ops")]))
     _ = try follower.untilCaughtUp()
@@ -68,7 +68,7 @@ struct SignalsTests {
     #expect(FileManager.default.fileExists(atPath: signals[1].path), "a duplicate says nothing")
   }
 
-  @Test func `of each conversation it is told apart, in those that were named`() throws {
+  @Test func `typing events are separate for each conversation, and only for those selected`() throws {
     let store = try store()
     let all = try Follower(try store.messenger("alice"), query([.typing]))
     let one = try Follower(try store.messenger("alice"), query([.typing], in: [.title("ops")]))
@@ -86,7 +86,7 @@ struct SignalsTests {
     #expect(received.allSatisfy { $0.cursor == nil })
   }
 
-  @Test func `one's own typing, a stranger's, and what is no signal are nobody's business`() throws {
+  @Test func `no typing events come from the user's own typing, from non-members or from other files`() throws {
     let store = try store()
     let folder = LiveFolder(path: store.location.live)
     let group = try store.messenger("alice").conversation(.title("ops")).id
@@ -106,7 +106,7 @@ struct SignalsTests {
     #expect(try stranger.next(within: .microseconds(300_000)) == [])
   }
 
-  @Test func `a signal that had run out before one looked is not told`() throws {
+  @Test func `a typing signal that expired before the stream began gives no event`() throws {
     let store = try store()
     let signal = try typing("bob", in: "alice", store)
     signal.show()
@@ -118,7 +118,7 @@ struct SignalsTests {
     #expect(try until(#"["bob"] typing"#, follower) == [#"["bob"] typing"#])
   }
 
-  @Test func `one can type only where one could speak, and where nothing was said yet nothing shows`() throws {
+  @Test func `typing requires the right to send, and has no effect in a conversation that does not exist yet`() throws {
     let store = try store()
     let dave = try store.messenger("dave")
     #expect(try dave.typing(in: .direct("alice")) == nil)
@@ -129,7 +129,7 @@ struct SignalsTests {
     #expect(!FileManager.default.fileExists(atPath: store.location.live))
   }
 
-  @Test func `a signal's file is where it says, and hiding twice is no harm`() throws {
+  @Test func `a typing signal creates a file at its path, and hiding it twice is harmless`() throws {
     let store = try store()
     let signal = try typing("bob", in: "alice", store)
     signal.hide()
@@ -140,7 +140,7 @@ struct SignalsTests {
     signal.hide()
   }
 
-  @Test func `a user who follows is there, unless they hide it`() throws {
+  @Test func `a user who follows is shown as online, unless they hide their presence`() throws {
     let store = try store()
     let (bob, carol) = (try store.messenger("bob"), try store.messenger("carol"))
     _ = try carol.setProfile(ProfileChange(showsPresence: false))
@@ -157,7 +157,7 @@ struct SignalsTests {
     #expect(names == ["present.bob", "present.dave"])
   }
 
-  @Test func `who does not follow, or is invisible, shows nothing`() throws {
+  @Test func `a user who does not follow or whose stream hides presence is not shown as online`() throws {
     let store = try store()
     var once = query([.message])
     (once.signalsPresence, once.follows) = (true, false)
@@ -166,7 +166,7 @@ struct SignalsTests {
     #expect(!FileManager.default.fileExists(atPath: "\(store.location.live)/present.bob"))
   }
 
-  @Test func `a user who hides it from now on has gone, and nothing more is said of them`() throws {
+  @Test func `a user who starts to hide their presence goes offline, without a last-seen time`() throws {
     let store = try store()
     let (alice, bob) = (try store.messenger("alice"), try store.messenger("bob"))
     try bob.beatPresence()
@@ -184,7 +184,7 @@ struct SignalsTests {
     #expect(try alice.presence().map(\.user.description) == ["carol"])
   }
 
-  @Test func `presence is asked of those who share a conversation with the user`() throws {
+  @Test func `presence is visible only to users who share a conversation`() throws {
     let store = try store()
     let (alice, bob) = (try store.messenger("alice"), try store.messenger("bob"))
     try bob.beatPresence()
@@ -201,7 +201,7 @@ struct SignalsTests {
     #expect(try alice.presence(of: ["bob"]).isEmpty)
   }
 
-  @Test func `presence of long ago is no longer there, and was seen then`() throws {
+  @Test func `a presence file older than 30 s means offline, with its time as last seen`() throws {
     let store = try store()
     try store.messenger("bob").beatPresence()
     let seen = try setAge(of: "\(store.location.live)/present.bob", seconds: 31)
@@ -210,7 +210,7 @@ struct SignalsTests {
     #expect(bob.lastSeenAt == seen)
   }
 
-  @Test func `signals move no cursor and ring no bell`() throws {
+  @Test func `signals do not move the cursor`() throws {
     let store = try store()
     let alice = try store.messenger("alice")
     let before = try alice.here()

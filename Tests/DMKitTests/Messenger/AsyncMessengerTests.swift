@@ -19,7 +19,7 @@ import Testing
     #expect(seen.map(\.id) == [sent.id])
   }
 
-  @Test func `calls that many tasks make at once all run, and each gets its own answer`() async throws {
+  @Test func `concurrent calls of many tasks all run, and each gets its own result`() async throws {
     let store = try TemporaryStore()
     let alice = try messenger(store, "alice")
     let texts = try await withThrowingTaskGroup(of: (Int, String?).self) { group in
@@ -47,7 +47,7 @@ import Testing
     #expect(error?.code == .unknownUser)
   }
 
-  @Test @MainActor func `the executor of the caller is free while a send waits for another writer`() async throws {
+  @Test @MainActor func `a send that waits for another writer does not block the caller's executor`() async throws {
     let store = try TemporaryStore()
     let alice = try messenger(store, "alice")
     let other = try #require(try Store.open(store.location))

@@ -14,7 +14,7 @@ struct AttachmentFilesTests {
     try store.messenger("alice").prepare(.file(path))
   }
 
-  @Test func `what is not a regular file is refused at once`() throws {
+  @Test func `preparing a file that is not regular fails at once`() throws {
     let store = try TemporaryStore()
     let pipe = try store.elsewhere("pipe")
     try #require(mkfifo(pipe, 0o600) == 0)
@@ -29,14 +29,14 @@ struct AttachmentFilesTests {
   }
 
   @Test(.enabled(if: geteuid() != 0, "root reads everything"))
-  func `what cannot be read is refused`() throws {
+  func `preparing a file without read permission fails`() throws {
     let store = try TemporaryStore()
     let path = try store.file("secret")
     try #require(chmod(path, 0) == 0)
     #expect(try code { try prepare(path, in: store) } == .inputOutput)
   }
 
-  @Test func `a symbolic link is followed: the sender may read`() throws {
+  @Test func `preparing a symbolic link attaches the file that it points to`() throws {
     let store = try TemporaryStore()
     let link = try store.elsewhere("link.txt")
     try #require(symlink(try store.file("one"), link) == 0)
@@ -44,7 +44,7 @@ struct AttachmentFilesTests {
     #expect(attachment.name == "link.txt" && attachment.sizeBytes == 3)
   }
 
-  @Test func `a file that changes while it is read is not sent`() throws {
+  @Test func `preparing a file that changes meanwhile fails and stores nothing`() throws {
     let store = try TemporaryStore()
     let path = try store.file("one")
     var isChanged = false
@@ -59,7 +59,7 @@ struct AttachmentFilesTests {
     #expect(try store.integers("SELECT count(*) FROM attachment") == [[0]])
   }
 
-  @Test func `who gives up leaves nothing`() throws {
+  @Test func `aborting the preparation of a file leaves no file behind`() throws {
     struct GivenUp: Error {}
     let store = try TemporaryStore()
     let path = try store.file("one")
@@ -69,14 +69,14 @@ struct AttachmentFilesTests {
     #expect(try names(in: store.location.contents.path, mayBeAbsent: true).isEmpty)
   }
 
-  @Test func `nobody prepares who is not a user`() throws {
+  @Test func `only a user of the store can prepare a file`() throws {
     let store = try TemporaryStore()
     let stranger = try store.messenger("eve")
     #expect(try code { try stranger.prepare(.file(store.file("one"))) } == .unknownUser)
     #expect(try names(in: store.location.directory + "/attachments", mayBeAbsent: true).isEmpty)
   }
 
-  @Test func `a content lies under its hash, once, for its owner alone`() throws {
+  @Test func `equal contents are stored once, under their SHA-256, readable by the owner only`() throws {
     let store = try TemporaryStore()
     let (one, again) = (try store.prepared("one"), try store.prepared("one", by: "bob", "other.txt"))
     #expect(one.sha256 == again.sha256 && one.id != again.id)
@@ -90,7 +90,7 @@ struct AttachmentFilesTests {
     #expect(status.st_mode & 0o777 == 0o600)
   }
 
-  @Test func `a content that is not what it was is not handed on`() throws {
+  @Test func `a content that is damaged or missing is neither read nor saved`() throws {
     let store = try TemporaryStore()
     let alice = try store.messenger("alice")
     let one = try store.prepared("one")
@@ -109,7 +109,7 @@ struct AttachmentFilesTests {
     #expect(try alice.content(one) == "one")
   }
 
-  @Test func `a file is saved under its own name, never over another, and never through a link`() throws {
+  @Test func `an attachment is saved under its name, and neither overwrites a file nor follows a link`() throws {
     let store = try TemporaryStore()
     let alice = try store.messenger("alice")
     let one = try store.prepared("one")
@@ -126,7 +126,7 @@ struct AttachmentFilesTests {
     #expect(try code { try alice.save(.thumbnail, of: one, to: folder) } == .unknownAttachment)
   }
 
-  @Test func `several are saved into a folder, each under a name of its own`() throws {
+  @Test func `several attachments are saved into a folder under different names`() throws {
     let store = try TemporaryStore()
     let alice = try store.messenger("alice")
     let files = try ["one", "two", "three"].map { try store.prepared($0) } + [store.prepared("four", "notes-2.txt")]

@@ -37,7 +37,7 @@ extension Messenger {
 }
 
 struct AttachmentsTests {
-  @Test func `a prepared file is its owner's until it is sent, and then all see it`() throws {
+  @Test func `only its owner sees a prepared file until it is sent, and then all participants do`() throws {
     let store = try TemporaryStore()
     let (alice, bob) = (try store.messenger("alice"), try store.messenger("bob"))
     let attachment = try store.prepared("one")
@@ -54,7 +54,7 @@ struct AttachmentsTests {
     #expect(try code { try store.messenger("carol").attachment(attachment.id) } == .unknownAttachment)
   }
 
-  @Test func `what is in no message is taken, and what is in one is copied`() throws {
+  @Test func `sending a prepared file uses it, and sending an attachment of a message copies it`() throws {
     let store = try TemporaryStore()
     let (alice, bob) = (try store.messenger("alice"), try store.messenger("bob"))
     let attachment = try store.prepared("one")
@@ -70,7 +70,7 @@ struct AttachmentsTests {
     #expect(try store.messenger("carol").content(again[0]) == "one")
   }
 
-  @Test func `a message carries the same twice, in the order in which it was named`() throws {
+  @Test func `a message can have the same file several times, in the order given`() throws {
     let store = try TemporaryStore()
     let alice = try store.messenger("alice")
     let (one, two) = (try store.prepared("one"), try store.prepared("two"))
@@ -83,7 +83,7 @@ struct AttachmentsTests {
     #expect(try code { try alice.send(Array(repeating: one, count: 33), to: "bob") } == .badField)
   }
 
-  @Test func `to several conversations each gets its own`() throws {
+  @Test func `a file sent to several conversations becomes one attachment in each`() throws {
     let store = try TemporaryStore()
     let one = try store.prepared("one")
     let sent = try store.messenger("alice").sendToAll(
@@ -92,7 +92,7 @@ struct AttachmentsTests {
     #expect(Set(sent.flatMap { $0.message.attachments }.map(\.id)).count == 2)
   }
 
-  @Test func `a message that cannot be sent takes nothing`() throws {
+  @Test func `a message that fails leaves its prepared files unused`() throws {
     let store = try TemporaryStore()
     let alice = try store.messenger("alice")
     let one = try store.prepared("one")
@@ -103,7 +103,7 @@ struct AttachmentsTests {
     #expect(try alice.everything(in: "bob").count == 1)
   }
 
-  @Test func `a nonce stands for what is attached, too`() throws {
+  @Test func `a nonce with other attachments is a conflict`() throws {
     let store = try TemporaryStore()
     let alice = try store.messenger("alice")
     let (one, other) = (try store.prepared("one"), try store.prepared("other"))
@@ -125,7 +125,7 @@ struct AttachmentsTests {
     #expect(try alice.send([other], to: "bob", nonce: "n").isDuplicate)
   }
 
-  @Test func `what is deleted or has expired is gone, for the users it is gone for`() throws {
+  @Test func `the attachments of a deleted or expired message are gone for the users who lost the message`() throws {
     let store = try TemporaryStore()
     let (alice, bob) = (try store.messenger("alice"), try store.messenger("bob"))
     let (one, two, three) = (try store.prepared("one"), try store.prepared("two"), try store.prepared("three"))
@@ -152,7 +152,7 @@ struct AttachmentsTests {
     #expect(try alice.attachments(in: ConversationReference("bob")).map(\.attachment) == [one])
   }
 
-  @Test func `a former participant has what they saw, and one who came later has not what was before`() throws {
+  @Test func `former members keep the attachments that they saw, and later members do not see older ones`() throws {
     let store = try TemporaryStore()
     let (alice, bob, carol) = (
       try store.messenger("alice"), try store.messenger("bob"), try store.messenger("carol")
@@ -176,7 +176,7 @@ struct AttachmentsTests {
     #expect(try bob.send([before], to: "carol").attachments.map(\.sha256) == [before.sha256], "it is theirs to pass on")
   }
 
-  @Test func `what a blocked user sends is hidden, until they are blocked no more`() throws {
+  @Test func `the attachments of a blocked user are hidden until unblocking`() throws {
     let store = try TemporaryStore()
     let (alice, bob) = (try store.messenger("alice"), try store.messenger("bob"))
     _ = try alice.createGroup(titled: "ops", with: ["bob"])
@@ -191,7 +191,7 @@ struct AttachmentsTests {
     #expect(try bob.content(one) == "one")
   }
 
-  @Test func `a conversation is listed by kind, of each the newest first, and within a message in its order`() throws {
+  @Test func `attachments are listed by kind, newest message first, and within a message in its order`() throws {
     let store = try TemporaryStore()
     let alice = try store.messenger("alice")
     let gif =
@@ -206,7 +206,7 @@ struct AttachmentsTests {
     #expect(listed.map(\.message.seq) == [2, 1, 2, 2, 1])
   }
 
-  @Test func `a message without any says so`() throws {
+  @Test func `listing the attachments of a message without any is an error`() throws {
     let store = try TemporaryStore()
     let alice = try store.messenger("alice")
     try alice.say("hi", to: "bob")

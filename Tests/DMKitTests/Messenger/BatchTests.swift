@@ -25,7 +25,7 @@ struct BatchTests {
     func finish() { #expect(passedOver == [1, 3, 5]) }
   }
 
-  @Test func `what an action had written before it failed is undone, and the others are done`() throws {
+  @Test func `a failed action of a batch is rolled back, and the others are kept`() throws {
     let store = try TemporaryStore(users: ["alice"])
     let alice = try store.messenger("alice")
     let results = try alice.perform(Array(1...6)) { Adding($0) }

@@ -20,7 +20,7 @@ struct BlockTests {
 
   // MARK: Blocking and unblocking
 
-  @Test func `blocking returns those who are newly blocked, and the list has the order in which you began`() throws {
+  @Test func `blocking returns the newly blocked users, and the list is in the order of blocking`() throws {
     let group = try OpsGroup()
     #expect(try group.alice.setBlocked(true, ["carol"]).map(\.handle.description) == ["carol"])
     #expect(try group.alice.setBlocked(true, ["bob", "carol", "bob"]).map(\.handle.description) == ["bob"])
@@ -37,14 +37,14 @@ struct BlockTests {
     #expect(try group.changes { _ = try group.alice.setBlocked(false, ["carol"]) } == 0)
   }
 
-  @Test func `you cannot block yourself or an unknown user, and then nobody of several is blocked`() throws {
+  @Test func `an attempt to block yourself or an unknown user fails, and blocks no other user of the call`() throws {
     let group = try OpsGroup()
     #expect(try code { try group.alice.setBlocked(true, ["bob", "alice"]) } == .notAllowed)
     #expect(try code { try group.alice.setBlocked(true, ["bob", "nobody"]) } == .unknownUser)
     #expect(try group.alice.blockedUsers() == [])
   }
 
-  @Test func `a blocked user sees no difference and is told nothing`() throws {
+  @Test func `a blocked user sees no difference and gets no event`() throws {
     let group = try OpsGroup()
     try group.alice.say("one", to: "+ops")
     try group.bob.read(2...2, of: "+ops")
@@ -75,7 +75,7 @@ struct BlockTests {
     #expect(try group.store.findings() == [])
   }
 
-  @Test func `a message of a blocked user is as one that was never sent`() throws {
+  @Test func `a message of a blocked user is unknown to every command`() throws {
     let group = try OpsGroup()
     try group.bob.say("unheard", to: "+ops")
     _ = try group.alice.setBlocked(true, ["bob"])
@@ -96,7 +96,7 @@ struct BlockTests {
     #expect(try group.alice.seen("+ops").participants.map(\.description) == ["alice", "bob", "carol"])
   }
 
-  @Test func `blocking works one way: the blocked user gets what the blocker sends`() throws {
+  @Test func `the blocked user still gets the messages of the blocker`() throws {
     let group = try OpsGroup()
     _ = try group.alice.setBlocked(true, ["bob"])
     try group.alice.say("hi @bob", to: "+ops")
@@ -105,7 +105,7 @@ struct BlockTests {
     #expect(try group.carol.message("+ops:3").replyTo?.seq == 2)
   }
 
-  @Test func `the stream tells the blocker nothing of a blocked user`() throws {
+  @Test func `the stream has no events of a blocked user for the blocker`() throws {
     let group = try OpsGroup()
     try group.alice.say("one", to: "+ops")
     _ = try group.alice.setBlocked(true, ["bob"])
@@ -131,7 +131,7 @@ struct BlockTests {
     #expect(try group.alice.receipts(for: .number(2, in: .title("ops"))) == [])
   }
 
-  @Test func `a message of a blocked user brings back neither an archived nor a deleted group`() throws {
+  @Test func `a message of a blocked user does not return an archived or deleted group to the list`() throws {
     let group = try OpsGroup()
     for user in [group.alice, group.carol] { _ = try user.setBlocked(true, ["bob"]) }
     _ = try group.alice.change(.archived(true), in: [.title("ops")])
@@ -151,7 +151,7 @@ struct BlockTests {
     #expect(try group.dave.conversations() == [] && group.carol.conversations().first?.title == "ops")
   }
 
-  @Test func `a group to which a blocked user adds you is archived and muted from the beginning`() throws {
+  @Test func `a group is archived and muted from the start if a blocked user added you`() throws {
     let group = try OpsGroup()
     _ = try group.dave.setBlocked(true, ["bob"])
     _ = try group.bob.createGroup(titled: "trap", with: ["dave"])
@@ -176,7 +176,7 @@ struct BlockTests {
 
   // MARK: In a direct conversation
 
-  @Test func `the direct conversation is not listed, and the blocker sends nothing there`() throws {
+  @Test func `the direct conversation with a blocked user is not listed, and the blocker cannot send there`() throws {
     let group = try OpsGroup()
     try group.bob.say("hi", to: "alice")
     _ = try group.alice.setBlocked(true, ["bob"])
@@ -188,7 +188,7 @@ struct BlockTests {
     #expect(fault?.code == .notAllowed && fault?.subject == "bob")
   }
 
-  @Test func `the blocker marks nothing as read there, so the blocked user gets no receipt`() throws {
+  @Test func `the blocker marks nothing as read in the direct conversation, so no receipt is sent`() throws {
     let group = try OpsGroup()
     try group.bob.say("hi", to: "alice")
     _ = try group.alice.setBlocked(true, ["bob"])
@@ -196,7 +196,7 @@ struct BlockTests {
     #expect(try group.bob.message("alice:1").status == .sent)
   }
 
-  @Test func `the blocker still edits and deletes their own messages there`() throws {
+  @Test func `the blocker can still edit and delete their own messages in the direct conversation`() throws {
     let group = try OpsGroup()
     for text in ["one", "two"] { try group.alice.say(text, to: "bob") }
     _ = try group.alice.setBlocked(true, ["bob"])
@@ -205,7 +205,7 @@ struct BlockTests {
     #expect(try group.bob.texts(in: "alice") == ["eins"])
   }
 
-  @Test func `the blocked user sends as before, also a first message`() throws {
+  @Test func `the blocked user can still send to the blocker, also a first message`() throws {
     let group = try OpsGroup()
     _ = try group.alice.setBlocked(true, ["bob"])
     #expect(try group.bob.say("hi", to: "alice").status == .sent)
@@ -214,7 +214,7 @@ struct BlockTests {
     #expect(try group.alice.everything(in: "bob") == [])
   }
 
-  @Test func `nobody begins a conversation with a user they block`() throws {
+  @Test func `a user cannot start a conversation with a user they block`() throws {
     let group = try OpsGroup()
     _ = try group.alice.setBlocked(true, ["dave"])
     #expect(try code { try group.alice.directConversation(with: "dave") } == .notAllowed)
@@ -224,7 +224,7 @@ struct BlockTests {
 
   // MARK: Typing
 
-  @Test func `the blocker sees no typing of the blocked user, who sees theirs`() throws {
+  @Test func `the blocker does not see the blocked user typing, but the blocked user sees the blocker`() throws {
     let group = try OpsGroup()
     let ops = try group.alice.seen("+ops").id
     _ = try group.alice.setBlocked(true, ["bob"])
@@ -237,7 +237,7 @@ struct BlockTests {
 
   // MARK: Presence
 
-  @Test func `the blocker sees no presence of the blocked user, who sees theirs`() throws {
+  @Test func `the blocker does not see the blocked user's presence, but the blocked user sees theirs`() throws {
     let group = try OpsGroup()
     _ = try group.alice.setBlocked(true, ["bob"])
     #expect(try group.alice.presence().map(\.user.description) == ["carol"])
@@ -247,7 +247,7 @@ struct BlockTests {
 
   // MARK: After unblocking
 
-  @Test func `after unblocking, what was said meanwhile is there and unread`() throws {
+  @Test func `after unblocking, the messages sent meanwhile are there and unread`() throws {
     let group = try OpsGroup()
     try group.bob.say("one", to: "alice")
     try group.alice.read(1...1, of: "bob")
@@ -262,7 +262,7 @@ struct BlockTests {
     #expect(try group.store.findings() == [])
   }
 
-  @Test func `the stream tells what was said meanwhile by a change of the conversation only`() throws {
+  @Test func `after unblocking, the stream has one conversation event for the messages sent meanwhile`() throws {
     let group = try OpsGroup()
     _ = try group.alice.setBlocked(true, ["bob"])
     try group.bob.say("unheard", to: "+ops")

@@ -54,7 +54,7 @@ struct ConsumerLinesTests {
     var said: [String?] { get throws { try alice.everything(in: "bob").dropFirst(cursors.count).map(\.text) } }
   }
 
-  @Test func `a message and its acknowledgement are one`() throws {
+  @Test func `a line sends its message and acknowledges its cursor`() throws {
     let bot = try Bot()
     #expect(try bot.send([bot.line("re: one", "n1", ack: 0)]) == ["4 re: one"])
     #expect(try bot.position == 0)
@@ -63,7 +63,7 @@ struct ConsumerLinesTests {
     #expect(try bot.said == ["re: one", "re: two"])
   }
 
-  @Test func `when one of both cannot be, neither is`() throws {
+  @Test func `if the message or its acknowledgement fails, neither is stored`() throws {
     let bot = try Bot()
     // Another consumer stands where this one is to go, and only one may.
     try bot.store.execute(
@@ -84,13 +84,13 @@ struct ConsumerLinesTests {
     #expect(try bot.position == nil)
   }
 
-  @Test func `a line without an acknowledgement moves nothing`() throws {
+  @Test func `a line without an acknowledgement does not move the consumer`() throws {
     let bot = try Bot()
     #expect(try bot.send([bot.line("aside"), bot.line("more", "n")]) == ["4 aside", "5 more"])
     #expect(try bot.position == nil)
   }
 
-  @Test func `a stale line writes nothing and returns what its nonce names`() throws {
+  @Test func `a line with an old cursor writes nothing and returns the message of its nonce`() throws {
     let bot = try Bot()
     _ = try bot.send([bot.line("re: one", "n1", ack: 0), bot.line("re: two", "n2", ack: 1)])
     let before = try bot.alice.here()
@@ -107,7 +107,7 @@ struct ConsumerLinesTests {
     #expect(try bot.position == 1)
   }
 
-  @Test func `a line that is stale within its batch is stale too`() throws {
+  @Test func `a line is stale too if an earlier line of its batch acknowledged more`() throws {
     let bot = try Bot()
     #expect(
       try bot.send([bot.line("b", "n1", ack: 1), bot.line("a", "n2", ack: 0), bot.line("c", "n3", ack: 2)]) == [
@@ -116,7 +116,7 @@ struct ConsumerLinesTests {
     #expect(try bot.position == 2)
   }
 
-  @Test func `a nonce with another text returns the first message and goes on`() throws {
+  @Test func `a known nonce with another text returns the first message and is no error for a consumer`() throws {
     let bot = try Bot()
     _ = try bot.send([bot.line("first words", "n1")])
     #expect(try bot.send([bot.line("other words", "n1", ack: 0)]) == ["4 first words again"])
@@ -126,7 +126,7 @@ struct ConsumerLinesTests {
     #expect(try code { try bot.bob.say("other words", to: "alice", nonce: "n1") } == .nonceConflict)
   }
 
-  @Test func `the first fault ends the run, and what precedes it is kept`() throws {
+  @Test func `the first error ends the run, and the lines before it are kept`() throws {
     let bot = try Bot()
     #expect(
       try bot.send([
@@ -138,21 +138,21 @@ struct ConsumerLinesTests {
   }
 
   @Test(arguments: [("", DMError.Code.emptyText), (String(repeating: "x", count: 65_537), .textTooLong)])
-  func `a line that can be no message is a fault like any other`(_ text: String, _ code: DMError.Code) throws {
+  func `a line with an invalid text is an error like any other`(_ text: String, _ code: DMError.Code) throws {
     let bot = try Bot()
     #expect(try bot.send([bot.line(text, ack: 0), bot.line("b", ack: 1)]) == [code.rawValue])
     #expect(try bot.position == nil)
     #expect(try bot.send([bot.line(text, ack: 0), bot.line("b", ack: 1)], skips: true) == [code.rawValue, "4 b"])
   }
 
-  @Test func `a bad cursor ends the run, too, and its message is not sent`() throws {
+  @Test func `a line with a bad cursor is an error, and its message is not sent`() throws {
     let bot = try Bot()
     let line = ConsumerLine(.success(try Outgoing(to: .direct("alice"), text: "x")), acknowledges: .ofAnotherStore)
     #expect(try bot.send([bot.line("a", ack: 0), line, bot.line("b", ack: 1)]) == ["4 a", "bad_cursor"])
     #expect(try bot.said == ["a"])
   }
 
-  @Test func `lines that can never succeed are passed over, counted and acknowledged when that is asked`() throws {
+  @Test func `with skipping on, lines that can never succeed are counted and acknowledged`() throws {
     let bot = try Bot()
     #expect(
       try bot.send(
@@ -163,7 +163,7 @@ struct ConsumerLinesTests {
     #expect(try bot.said == ["a"])
   }
 
-  @Test func `a batch of nothing but such lines is kept, too`() throws {
+  @Test func `a batch that only skips lines is stored too`() throws {
     let bot = try Bot()
     #expect(try bot.send([bot.line("x", to: "nobody", ack: 1)], skips: true) == ["unknown_user"])
     #expect(try bot.position == 1)
@@ -173,7 +173,7 @@ struct ConsumerLinesTests {
     #expect(try bot.skipped == 1)
   }
 
-  @Test func `a bad cursor that is passed over acknowledges nothing`() throws {
+  @Test func `a skipped line with a bad cursor acknowledges nothing`() throws {
     let bot = try Bot()
     let line = ConsumerLine(.success(try Outgoing(to: .direct("alice"), text: "x")), acknowledges: .ofAnotherStore)
     #expect(try bot.send([line, bot.line("a", ack: 0)], skips: true) == ["bad_cursor", "4 a"])
@@ -182,7 +182,7 @@ struct ConsumerLinesTests {
     #expect(try bot.said == ["a"])
   }
 
-  @Test func `a line that was cut off is not counted: it comes again whole`() throws {
+  @Test func `an unfinished line is not counted as skipped, because it comes again whole`() throws {
     let bot = try Bot()
     let line = ConsumerLine(.failure(DMError(.unfinishedLine, "cut off")), acknowledges: nil)
     #expect(try bot.send([bot.line("a", ack: 0), line], skips: true) == ["4 a", "unfinished_line"])
@@ -191,7 +191,7 @@ struct ConsumerLinesTests {
     #expect(try bot.skipped == 0)
   }
 
-  @Test func `nothing to do writes nothing`() throws {
+  @Test func `a batch that sends nothing writes nothing`() throws {
     let bot = try Bot()
     let before = try bot.alice.here()
     #expect(try bot.send([]).isEmpty)

@@ -25,7 +25,7 @@ struct ConsumersTests {
     try messenger.acknowledge(#require(event?.cursor), for: "bot")
   }
 
-  @Test func `a consumer that is new has to be told where it begins, and is not made without`() throws {
+  @Test func `a new consumer without a start is an error and is not created`() throws {
     let store = try TemporaryStore()
     let bob = try store.messenger("bob")
     let fault = try fault { try Follower(bob, query()) }
@@ -34,7 +34,7 @@ struct ConsumersTests {
     #expect(try bob.consumers().isEmpty)
   }
 
-  @Test func `a consumer is not made where there is no such position`() throws {
+  @Test func `a cursor of another store creates no consumer`() throws {
     let store = try TemporaryStore()
     let bob = try store.messenger("bob")
     #expect(try code { try Follower(bob, query(from: .cursor(.ofAnotherStore))) } == .badCursor)
@@ -42,12 +42,12 @@ struct ConsumersTests {
   }
 
   @Test(arguments: ["", "a\u{7}", "a\u{202E}b", "a\nb", String(repeating: "x", count: 129)])
-  func `a consumer's name is short and shows what it is`(_ name: String) throws {
+  func `a consumer's name has 1 to 128 bytes and no control or direction characters`(_ name: String) throws {
     let store = try TemporaryStore()
     #expect(try code { try Follower(try store.messenger("bob"), query(name, from: .now)) } == .badField)
   }
 
-  @Test func `its position is stored before anything is delivered`() throws {
+  @Test func `the cursor of a new consumer is stored before the first event is delivered`() throws {
     let store = try TemporaryStore()
     let (alice, bob) = (try store.messenger("alice"), try store.messenger("bob"))
     try alice.say("one", to: "bob")
@@ -63,7 +63,7 @@ struct ConsumersTests {
     #expect(try alice.consumers().isEmpty)
   }
 
-  @Test func `later it begins where it stands, whatever start is given, and telling does not move it`() throws {
+  @Test func `an existing consumer starts at its cursor, and delivery alone does not move it`() throws {
     let store = try TemporaryStore()
     let (alice, bob) = (try store.messenger("alice"), try store.messenger("bob"))
     for text in ["one", "two"] { try alice.say(text, to: "bob") }
@@ -75,7 +75,7 @@ struct ConsumersTests {
     #expect(try bob.consumers().map(\.behindCount) == [2])
   }
 
-  @Test func `an acknowledged event is not told again, and what follows it is`() throws {
+  @Test func `a consumer continues after the last acknowledged event`() throws {
     let store = try TemporaryStore()
     let (alice, bob) = (try store.messenger("alice"), try store.messenger("bob"))
     for text in ["one", "two", "three"] { try alice.say(text, to: "bob") }
@@ -96,7 +96,7 @@ struct ConsumersTests {
     }
   }
 
-  @Test func `what has not happened yet, and another store's cursors, are not acknowledged`() throws {
+  @Test func `acknowledging a cursor of the future or of another store is an error`() throws {
     let (store, other) = (try TemporaryStore(), try TemporaryStore())
     let (alice, bob) = (try store.messenger("alice"), try store.messenger("bob"))
     try alice.say("one", to: "bob")
@@ -114,7 +114,7 @@ struct ConsumersTests {
     #expect(try position(bob) == before)
   }
 
-  @Test func `an unknown consumer, or another user's, is neither acknowledged nor forgotten`() throws {
+  @Test func `acknowledging or deleting an unknown consumer, or another user's, is an error`() throws {
     let store = try TemporaryStore()
     let (alice, bob) = (try store.messenger("alice"), try store.messenger("bob"))
     try alice.say("one", to: "bob")
@@ -126,7 +126,7 @@ struct ConsumersTests {
     #expect(try bob.consumers().count == 1)
   }
 
-  @Test func `one stream at a time: the second is busy until the first ends, and another consumer is not`() throws {
+  @Test func `a consumer has one stream at a time, and a second one is busy until the first ends`() throws {
     let store = try TemporaryStore()
     let (bob, again) = (try store.messenger("bob"), try store.messenger("bob"))
     do {
@@ -142,7 +142,7 @@ struct ConsumersTests {
     #expect(try code { try Follower(again, query()) } == nil)
   }
 
-  @Test func `a consumer is not forgotten while it is streamed, and is afterwards`() throws {
+  @Test func `a consumer cannot be deleted while it has a stream`() throws {
     let store = try TemporaryStore()
     let (bob, again) = (try store.messenger("bob"), try store.messenger("bob"))
     do {
@@ -158,7 +158,7 @@ struct ConsumersTests {
     #expect(try code { try Follower(bob, query()) } == .usage)
   }
 
-  @Test func `an acknowledgement changes nothing that others see`() throws {
+  @Test func `an acknowledgement without delivery marks does not appear in the change log`() throws {
     let store = try TemporaryStore()
     let (alice, bob) = (try store.messenger("alice"), try store.messenger("bob"))
     try alice.say("one", to: "bob")
@@ -170,7 +170,7 @@ struct ConsumersTests {
     #expect(try alice.here() == before)
   }
 
-  @Test func `how far behind it is counts the changes of its conversations`() throws {
+  @Test func `the backlog of a consumer counts the changes of its conversations only`() throws {
     let store = try TemporaryStore()
     let (alice, bob, carol) = (
       try store.messenger("alice"), try store.messenger("bob"), try store.messenger("carol")
@@ -195,7 +195,7 @@ struct ConsumersTests {
     #expect(try bob.consumers().map(\.behindCount) == [0, 1])
   }
 
-  @Test func `telling a consumer marks nothing as delivered, acknowledging does, in its conversations`() throws {
+  @Test func `a consumer's acknowledgement marks messages as delivered, and delivery to it does not`() throws {
     let store = try TemporaryStore()
     let (alice, bob, carol) = (
       try store.messenger("alice"), try store.messenger("bob"), try store.messenger("carol")
@@ -213,7 +213,7 @@ struct ConsumersTests {
     #expect(try carol.everything(in: "bob").map(\.status) == [.sent])
   }
 
-  @Test func `a consumer that only looks marks nothing as delivered`() throws {
+  @Test func `a consumer that does not mark or select messages marks nothing as delivered`() throws {
     let store = try TemporaryStore()
     let (alice, bob) = (try store.messenger("alice"), try store.messenger("bob"))
     try alice.say("one", to: "bob")
@@ -229,7 +229,7 @@ struct ConsumersTests {
     }
   }
 
-  @Test func `a conversation that comes into being while it is streamed belongs to it`() throws {
+  @Test func `a conversation created during a consumer's stream counts for its backlog and its marks`() throws {
     let store = try TemporaryStore()
     let (alice, bob) = (try store.messenger("alice"), try store.messenger("bob"))
     var one = query(from: .now, follows: true)
@@ -245,7 +245,7 @@ struct ConsumersTests {
     #expect(statuses == [.delivered])
   }
 
-  @Test func `a consumer's stream beats every 5 s unless it is told otherwise`() throws {
+  @Test func `a consumer's stream has heartbeats at the interval of its query`() throws {
     let store = try TemporaryStore()
     var query = query(from: .now, follows: true)
     query.heartbeat = .milliseconds(10)

@@ -5,7 +5,7 @@ import Testing
 @testable import TestSupport
 
 struct ConversationsTests {
-  @Test func `notes of the user alone are a conversation of one, and nothing in it is unread`() throws {
+  @Test func `a conversation with yourself has one participant and nothing unread`() throws {
     let store = try TemporaryStore()
     let alice = try store.messenger("alice")
     try alice.say("milk", to: "alice")
@@ -34,14 +34,14 @@ struct ConversationsTests {
     #expect(try code { try store.messenger("alice").createGroup(titled: title, with: []) } == .badField)
   }
 
-  @Test func `a group with somebody unknown is not made`() throws {
+  @Test func `a group with an unknown user is not created`() throws {
     let store = try TemporaryStore()
     #expect(
       try code { try store.messenger("alice").createGroup(titled: "ops", with: ["bob", "crol"]) } == .unknownUser)
     #expect(try store.integers("SELECT count(*) FROM conversation") == [[0]])
   }
 
-  @Test func `who is not in a conversation may neither read, write nor mark it`() throws {
+  @Test func `a user who is not in a conversation may neither read, write nor mark it`() throws {
     let store = try TemporaryStore()
     let message = try store.messenger("alice").say("secret", to: "bob")
     let carol = try store.messenger("carol")
@@ -61,7 +61,7 @@ struct ConversationsTests {
     #expect(try carol.history(of: HistoryQuery()).isEmpty)
   }
 
-  @Test func `a title that one is not in is unknown, and so is a UUID of nothing`() throws {
+  @Test func `a title of a group without the user is unknown, and so is an unused UUID`() throws {
     let store = try TemporaryStore()
     _ = try store.messenger("alice").createGroup(titled: "ops", with: ["bob"])
     let carol = try store.messenger("carol")
@@ -72,7 +72,7 @@ struct ConversationsTests {
     #expect(try code { try carol.conversation(.direct("nobody")) } == .unknownUser)
   }
 
-  @Test func `a title that several groups have is an error that lists them`() throws {
+  @Test func `the error for an ambiguous title lists its groups`() throws {
     let store = try TemporaryStore()
     let alice = try store.messenger("alice")
     let ids = try (0..<2).map { _ in try alice.createGroup(titled: "ops", with: ["bob"]).id }
@@ -87,7 +87,7 @@ struct ConversationsTests {
     ("bbo", "'bob'"), ("Bob", "'bob'"), ("bo", "'bob'"), ("carl", "'carol'"), ("+osp", "'+ops'"), ("+OPS", "'+ops'"),
     ("ops", "'+ops'"),
   ])
-  func `an unknown name brings the nearest to mind`(_ name: String, _ meant: String) throws {
+  func `the error for an unknown name suggests the nearest one`(_ name: String, _ meant: String) throws {
     let store = try TemporaryStore()
     let alice = try store.messenger("alice")
     _ = try alice.createGroup(titled: "ops", with: [])
@@ -96,7 +96,7 @@ struct ConversationsTests {
     #expect(fault.code == (name.hasPrefix("+") ? .unknownConversation : .unknownUser))
   }
 
-  @Test func `nothing near is suggested for what is far, nor a group that one is not in`() throws {
+  @Test func `the error for an unknown name suggests neither distant names nor groups without the user`() throws {
     let store = try TemporaryStore()
     _ = try store.messenger("bob").createGroup(titled: "secrets", with: [])
     let alice = try store.messenger("alice")
@@ -110,13 +110,14 @@ struct ConversationsTests {
     ("", "", 0), ("a", "", 1), ("bob", "bob", 0), ("bob", "bbo", 1), ("kitten", "sitting", 3), ("ops", "osp", 1),
     ("ab", "ba", 1), ("a", "abcdef", 5),
   ])
-  func `a distance counts what is added, dropped, replaced or swapped`(_ one: String, _ other: String, _ distance: Int)
-  {
+  func `the edit distance counts insertions, deletions, replacements and swaps`(
+    _ one: String, _ other: String, _ distance: Int
+  ) {
     #expect(editDistance(one, other) == distance)
     #expect(editDistance(other, one) == distance)
   }
 
-  @Test func `marks of delivery and of reading show when asked for`() throws {
+  @Test func `marking messages as delivered or read changes their status`() throws {
     let store = try TemporaryStore()
     let (alice, bob) = (try store.messenger("alice"), try store.messenger("bob"))
     let message = try alice.say("lunch?", to: "bob")

@@ -39,7 +39,7 @@ struct DeletionTests {
     #expect(try group.store.findings() == [])
   }
 
-  @Test func `everyone may delete for themselves what they see: messages of others, announcements, as a former member`()
+  @Test func `a user can delete for themselves any message they see, also as a former member`()
     throws
   {
     let group = try groupWithMessages()
@@ -50,7 +50,7 @@ struct DeletionTests {
     #expect(try group.carol.everything(in: "+ops").map(\.number) == [1, 3, 4, 5])
   }
 
-  @Test func `a stranger may delete nothing`() throws {
+  @Test func `a user who is not in the group cannot delete its messages`() throws {
     let group = try groupWithMessages()
     let message = try group.bob.message("+ops:2").id.description
     for forEveryone in [false, true] {
@@ -58,7 +58,7 @@ struct DeletionTests {
     }
   }
 
-  @Test func `only you are told of what you deleted for yourself`() throws {
+  @Test func `only you get an event when you delete a message for yourself`() throws {
     let group = try groupWithMessages()
     let position = try group.alice.here()
     try group.bob.delete("+ops:2")
@@ -108,7 +108,7 @@ struct DeletionTests {
     #expect(try group.store.findings() == [])
   }
 
-  @Test func `nobody deletes a message of another or an announcement for everyone, not even an owner`() throws {
+  @Test func `neither announcements nor messages of others can be deleted for everyone, not even by an owner`() throws {
     let group = try groupWithMessages()
     try group.bob.say("mine", to: "+ops")
     #expect(try code { try group.alice.delete("+ops:5", forEveryone: true) } == .notAllowed)
@@ -125,7 +125,7 @@ struct DeletionTests {
     #expect(try group.alice.message("+ops:2").text == "mine")
   }
 
-  @Test func `the stream tells everyone who saw it that a message is deleted, and tells the message no more`() throws {
+  @Test func `all who saw a deleted message get an event, and the message itself is not delivered any more`() throws {
     let group = try groupWithMessages()
     _ = try group.alice.add(["dave"], to: .title("ops"))
     let position = try group.alice.here()
@@ -140,7 +140,7 @@ struct DeletionTests {
       ])
   }
 
-  @Test func `a deleted message counts no more: neither as unread nor as a mention, nor as the last of the list`()
+  @Test func `a deleted message is neither unread, nor a mention, nor the last message of the list`()
     throws
   {
     let group = try OpsGroup()
@@ -158,7 +158,7 @@ struct DeletionTests {
 
   // MARK: What is gone
 
-  @Test func `the number of a deleted message is not given again, and numbers from the end pass over it`() throws {
+  @Test func `the number of a deleted message is not reused, and numbers from the end skip it`() throws {
     let group = try groupWithMessages()
     try group.alice.delete("+ops:4", forEveryone: true)
     #expect(try group.alice.say("four", to: "+ops").number == 5)
@@ -167,7 +167,7 @@ struct DeletionTests {
     #expect(try group.bob.messages(in: .title("ops"), ranges).map(\.number) == [3, 5])
   }
 
-  @Test(arguments: [true, false]) func `a reference to a deleted message is one to a message that there is not`(
+  @Test(arguments: [true, false]) func `a reference to a deleted message is an unknown message`(
     _ forEveryone: Bool
   ) throws {
     let group = try groupWithMessages()
@@ -192,7 +192,7 @@ struct DeletionTests {
     #expect(quoted.id == reply.replyTo?.id && quoted.seq == nil && quoted.sender == nil && quoted.text == nil)
   }
 
-  @Test func `a nonce stands for its message also after that was deleted, so nothing is sent again`() throws {
+  @Test func `the nonce of a deleted message still prevents a second send`() throws {
     let group = try OpsGroup()
     let sent = try group.alice.say("one", to: "+ops", nonce: "n")
     try group.alice.delete("+ops:2", forEveryone: true)
@@ -203,7 +203,7 @@ struct DeletionTests {
 
   // MARK: Expiry
 
-  @Test func `a message that has expired is gone for everyone, though nobody has written since`() throws {
+  @Test func `an expired message is gone for everyone, even if there was no write since`() throws {
     let group = try groupWithMessages()
     try group.expire("three")
     for user in [group.alice, group.bob, group.carol] {
@@ -213,7 +213,7 @@ struct DeletionTests {
     #expect(try group.bob.unreadCount() == 2 && group.bob.seen("+ops").unreadCount == 2)
   }
 
-  @Test func `an expired message leaves a tombstone of the time at which it expired, and followers are told`() throws {
+  @Test func `an expired message leaves a tombstone with its expiry time, and followers get an event`() throws {
     let group = try groupWithMessages()
     let position = try group.alice.here()
     try group.expire("two")
@@ -224,7 +224,7 @@ struct DeletionTests {
     #expect(tombstone.number == 3 && tombstone.text == nil && tombstone.deletedAt == tombstone.expiresAt)
   }
 
-  @Test func `a message lives a second at least`() throws {
+  @Test func `the lifetime of a message is at least one second`() throws {
     func check(_ lifetime: Duration) throws -> DMError.Code? {
       try code { try Outgoing(to: .direct("bob"), text: "x", lifetime: lifetime) }
     }
@@ -245,7 +245,7 @@ struct DeletionTests {
     #expect(try group.store.findings() == [])
   }
 
-  @Test func `the next message lists a deleted conversation again, with that message alone`() throws {
+  @Test func `the next message returns a deleted conversation to the list, without its older messages`() throws {
     let group = try groupWithMessages()
     _ = try group.bob.change(.deleted, in: [.title("ops")])
     _ = try group.alice.setTitle("operations", of: .title("ops"))
@@ -255,7 +255,7 @@ struct DeletionTests {
     #expect(try group.bob.texts(in: "+operations") == ["four"])
   }
 
-  @Test func `deleting a conversation twice changes nothing, and a pin outlives it`() throws {
+  @Test func `deleting a conversation twice changes nothing, and its pin stays`() throws {
     let group = try groupWithMessages()
     _ = try group.bob.change(.pinned(true), in: [.title("ops")])
     _ = try group.bob.change(.deleted, in: [.title("ops")])

@@ -16,7 +16,7 @@ struct DraftTests {
     #expect(try group.store.findings() == [])
   }
 
-  @Test func `a draft is yours alone: nobody else sees it or is told`() throws {
+  @Test func `only its user sees a draft and gets an event for it`() throws {
     let group = try OpsGroup()
     let position = try group.alice.here()
     _ = try group.bob.saveDraft("secret", in: Self.ops)
@@ -35,7 +35,7 @@ struct DraftTests {
     #expect(try group.bob.conversations().map(\.id) == before)
   }
 
-  @Test func `the same draft again changes nothing, and so does clearing where there is none`() throws {
+  @Test func `saving the same draft again and clearing no draft change nothing`() throws {
     let group = try OpsGroup()
     _ = try group.bob.saveDraft("so far", in: Self.ops)
     #expect(try group.changes { _ = try group.bob.saveDraft("so far", in: Self.ops) } == 0)
@@ -48,13 +48,13 @@ struct DraftTests {
       ("", .emptyText), (String(repeating: "x", count: 64 * 1024 + 1), .textTooLong), ("a\u{0}b", .badField),
       (String(repeating: "x", count: 64 * 1024), nil), ("of\nlines\n", nil),
     ] as [(String, DMError.Code?)])
-  func `a draft is a text that could be sent`(_ text: String, _ expected: DMError.Code?) throws {
+  func `a draft follows the rules for the text of a message`(_ text: String, _ expected: DMError.Code?) throws {
     let group = try OpsGroup()
     #expect(try code { try group.bob.saveDraft(text, in: Self.ops) } == expected)
     #expect(try group.bob.seen("+ops").draftText == (expected == nil ? text : nil))
   }
 
-  @Test func `a draft mentions nobody until it is sent`() throws {
+  @Test func `a draft mentions users only when it is sent`() throws {
     let group = try OpsGroup()
     _ = try group.bob.saveDraft("hi @alice", in: Self.ops)
     #expect(try group.alice.seen("+ops").unreadMentionsCount == 0)
@@ -62,7 +62,7 @@ struct DraftTests {
     #expect(try group.alice.seen("+ops").unreadMentionsCount == 1)
   }
 
-  @Test func `a draft leaves an archived conversation archived, and sending it lists the conversation again`() throws {
+  @Test func `a draft leaves its conversation archived, and sending it unarchives the conversation`() throws {
     let group = try OpsGroup()
     _ = try group.bob.change(.archived(true), in: [Self.ops])
     #expect(try group.bob.saveDraft("so far", in: Self.ops).isArchived)
@@ -130,7 +130,7 @@ struct DraftTests {
 
   // MARK: Beginning and ending
 
-  @Test func `a draft begins a direct conversation, of which the other knows nothing until it is sent`() throws {
+  @Test func `a draft creates a direct conversation, which the other user does not see until it is sent`() throws {
     let group = try OpsGroup()
     _ = try group.bob.saveDraft("unsaid", in: .direct("dave"))
     #expect(try group.bob.conversations().map(\.name) == ["dave", "ops"])
@@ -139,7 +139,7 @@ struct DraftTests {
     #expect(try group.dave.conversations().map(\.unreadCount) == [1])
   }
 
-  @Test func `there is no draft for an unknown user, group, or conversation without one`() throws {
+  @Test func `a draft for an unknown user or group, and sending where no draft is, are errors`() throws {
     let group = try OpsGroup()
     #expect(try code { try group.bob.saveDraft("x", in: .direct("nobody")) } == .unknownUser)
     #expect(try code { try group.bob.saveDraft("x", in: .title("osp")) } == .unknownConversation)
@@ -147,7 +147,7 @@ struct DraftTests {
     #expect(try code { try group.bob.sendDraft(in: Self.ops) } == .noDraft)
   }
 
-  @Test func `former members and strangers keep no draft, and leaving clears it`() throws {
+  @Test func `only members keep a draft, and leaving the group clears it`() throws {
     let group = try OpsGroup()
     _ = try group.carol.saveDraft("so far", in: Self.ops)
     _ = try group.carol.leave(Self.ops)
@@ -158,7 +158,7 @@ struct DraftTests {
     #expect(try code { try group.dave.saveDraft("x", in: .id(id)) } == .notAllowed)
   }
 
-  @Test func `nobody keeps a draft for a user they block, and a blocked user may`() throws {
+  @Test func `a user cannot save a draft to a user they block, but the blocked user can`() throws {
     let group = try OpsGroup()
     _ = try group.alice.saveDraft("before", in: .direct("bob"))
     _ = try group.alice.setBlocked(true, ["bob"])
@@ -168,7 +168,7 @@ struct DraftTests {
     #expect(try group.bob.saveDraft("x", in: .direct("alice")).draftText == "x")
   }
 
-  @Test func `deleting a conversation clears its draft, and a new draft lists it again, empty`() throws {
+  @Test func `deleting a conversation clears its draft, and a new draft returns it to the list, empty`() throws {
     let group = try OpsGroup()
     try group.alice.say("one", to: "+ops")
     _ = try group.bob.saveDraft("so far", in: Self.ops)

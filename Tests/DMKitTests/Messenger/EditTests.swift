@@ -6,7 +6,7 @@ import Testing
 
 /// Editing messages: `dm-edit text`.
 struct EditTests {
-  @Test func `an edited message has another text and the time of the edit, and keeps its number, id and time`() throws {
+  @Test func `an edit changes the text and the edit time, and keeps number, id and sending time`() throws {
     let group = try OpsGroup()
     let sent = try group.alice.say("lunch at noo?", to: "+ops")
     let edited = try group.alice.edit("+ops:2", to: "lunch at noon?")
@@ -17,7 +17,7 @@ struct EditTests {
     #expect(try group.store.findings() == [])
   }
 
-  @Test func `the others see the new text in histories and lists, and a search finds only that`() throws {
+  @Test func `after an edit, all see the new text, and a search finds only that`() throws {
     let group = try OpsGroup()
     try group.alice.say("old words", to: "+ops")
     try group.alice.edit("+ops:2", to: "new words")
@@ -28,7 +28,7 @@ struct EditTests {
     }
   }
 
-  @Test func `a message is named by its number, by a number from the end, or by its UUID`() throws {
+  @Test func `the message to edit is given by number, by number from the end, or by UUID`() throws {
     let group = try OpsGroup()
     let sent = try group.alice.say("one", to: "+ops")
     for reference in ["+ops:2", "+ops:-1", sent.id.description, "dm:\(sent.id)"] {
@@ -37,7 +37,7 @@ struct EditTests {
     #expect(try code { try group.alice.edit("2", to: "x") } == .badReference)
   }
 
-  @Test func `nobody edits a message of another, not even an owner`() throws {
+  @Test func `only its sender can edit a message, not even an owner of the group can`() throws {
     let group = try OpsGroup()
     try group.bob.say("mine", to: "+ops")
     #expect(try code { try group.alice.edit("+ops:2", to: "x") } == .notAllowed)
@@ -52,7 +52,7 @@ struct EditTests {
     #expect(try code { try group.carol.edit("+ops:2", to: "x") } == .notAllowed)
   }
 
-  @Test func `a stranger may not edit by UUID, and does not find the group by its title`() throws {
+  @Test func `a user who is not in the group cannot edit by UUID, and its title is unknown to them`() throws {
     let group = try OpsGroup()
     let sent = try group.alice.say("secret", to: "+ops")
     #expect(try code { try group.dave.edit(sent.id.description, to: "x") } == .notAllowed)
@@ -64,14 +64,14 @@ struct EditTests {
     #expect(try code { try group.alice.edit("+ops:1", to: "x") } == .notAllowed)
   }
 
-  @Test func `a message that was deleted, has expired or was never sent is unknown`() throws {
+  @Test func `editing a message that is deleted, expired or was never sent is an error`() throws {
     let group = try OpsGroup()
     for number in try group.goneMessages(for: group.alice) {
       #expect(try code { try group.alice.edit("+ops:\(number)", to: "x") } == .unknownMessage, "\(number)")
     }
   }
 
-  @Test func `the text that a message has already changes nothing`() throws {
+  @Test func `an edit to the same bytes changes nothing`() throws {
     let group = try OpsGroup()
     try group.alice.say("caf\u{E9}", to: "+ops")
     let changes = try group.changes {
@@ -107,7 +107,7 @@ struct EditTests {
     #expect(try group.store.findings() == [])
   }
 
-  @Test func `an edit keeps the reactions and what the message replies to`() throws {
+  @Test func `an edit keeps the reactions and the reference to the replied message`() throws {
     let group = try OpsGroup()
     let first = try group.bob.say("lunch?", to: "+ops")
     try group.alice.say("yse", to: "+ops", replyTo: "2")
@@ -125,7 +125,7 @@ struct EditTests {
     #expect(try group.carol.message("+ops:3").replyTo?.text == "lunch at noon?")
   }
 
-  @Test func `an edit brings back neither an archived nor a deleted conversation`() throws {
+  @Test func `an edit does not return an archived or deleted conversation to the list`() throws {
     let group = try OpsGroup()
     try group.alice.say("one", to: "+ops")
     _ = try group.bob.change(.archived(true), in: [.title("ops")])
@@ -134,7 +134,7 @@ struct EditTests {
     #expect(try group.bob.conversations() == [] && group.carol.conversations() == [])
   }
 
-  @Test func `the stream tells every participant of an edit, once for each`() throws {
+  @Test func `every participant gets one event for each edit`() throws {
     let group = try OpsGroup()
     try group.alice.say("one", to: "+ops")
     let position = try group.alice.here()
@@ -149,7 +149,7 @@ struct EditTests {
       try group.bob.received([.messageUpdated], from: position) == ["2 alice is now three", "2 alice is now three"])
   }
 
-  @Test func `a user who was added after a message is told of no edit of it`() throws {
+  @Test func `a user who was added after a message gets no event for its edit`() throws {
     let group = try OpsGroup()
     try group.alice.say("one", to: "+ops")
     _ = try group.alice.add(["dave"], to: .title("ops"))
@@ -159,7 +159,7 @@ struct EditTests {
     #expect(try group.dave.found("two") == [])
   }
 
-  @Test func `a user who blocks the sender is told of no edit`() throws {
+  @Test func `a user who blocks the sender gets no event for an edit`() throws {
     let group = try OpsGroup()
     try group.bob.say("one", to: "+ops")
     _ = try group.alice.setBlocked(true, ["bob"])

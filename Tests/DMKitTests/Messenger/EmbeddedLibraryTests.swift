@@ -8,7 +8,7 @@ import Testing
 
 /// What a program needs that is built on the library.
 struct EmbeddedLibraryTests {
-  @Test func `an error that is printed says what failed, its code, and the call that helps`() throws {
+  @Test func `the description of an error has its message, its code and the call that helps`() throws {
     let store = try TemporaryStore(users: ["alice"])
     let error = #expect(throws: DMError.self) { try store.messenger("nobody").conversations(ListQuery()) }
     let text = try #require(error?.description)
@@ -29,7 +29,7 @@ struct EmbeddedLibraryTests {
     #expect(try store.messenger("carol").messages(ids: [sent.id]).isEmpty, "Carol is not in the conversation")
   }
 
-  @Test func `a history of one sender has their messages alone, and as many as it asks for`() throws {
+  @Test func `a history of one sender has their messages only, up to its limit`() throws {
     let group = try OpsGroup()
     for number in 1...20 {
       try (number % 3 == 0 ? group.bob : group.alice).say("\(number)", to: "+ops")
@@ -49,7 +49,7 @@ struct EmbeddedLibraryTests {
     #expect(try code { try texts([ops], "nobody", limit: nil) } == .unknownUser)
   }
 
-  @Test func `the ranges of an event have the ids of the messages that the user sees`() throws {
+  @Test func `message ids of a range are those of the messages that the user sees`() throws {
     let group = try OpsGroup()
     let sent = try (1...4).map { try group.alice.say("\($0)", to: "+ops") }
     try group.bob.delete("+ops:3")
@@ -60,7 +60,7 @@ struct EmbeddedLibraryTests {
     #expect(try group.alice.messageIDs([1...1], in: sent[0].id) == [])
   }
 
-  @Test func `the conversations of a stream that runs can be changed, and nothing after that is lost`() async throws {
+  @Test func `changing the conversations of a running stream loses no later event`() async throws {
     let store = try TemporaryStore(users: ["alice", "bob", "carol", "dave"])
     let alice = try store.messenger("alice")
     let others = try ["bob", "carol", "dave"].map { try store.messenger($0) }
@@ -106,7 +106,7 @@ struct EmbeddedLibraryTests {
     #expect(User(handle: bob, displayName: "Bob B.", createdAt: now).id == bob)
   }
 
-  @Test func `the standard location is that of the programs`() throws {
+  @Test func `the standard store location follows DM_STORE, XDG_DATA_HOME and HOME`() throws {
     for name in ["DM_STORE", "XDG_DATA_HOME"] { unsetenv(name) }
     setenv("HOME", "/home/x", 1)
     #expect(try StoreLocation.standard().directory == "/home/x/.local/share/dm")

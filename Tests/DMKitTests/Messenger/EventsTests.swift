@@ -25,7 +25,7 @@ struct EventsTests {
     return store
   }
 
-  @Test func `all that happened is told and the loop ends when it does not follow`() async throws {
+  @Test func `without following, the loop delivers all past events and ends`() async throws {
     let store = try store(1200)
     var seqs: [Int] = []
     var last: MessagingEvent?
@@ -37,7 +37,7 @@ struct EventsTests {
     #expect(last?.summary == "caught up")
   }
 
-  @Test func `what comes later is told as it comes`() async throws {
+  @Test func `with following, the loop delivers new events as they happen`() async throws {
     let store = try store(1)
     let alice = try store.messenger("alice")
     var received: [String] = []
@@ -49,7 +49,7 @@ struct EventsTests {
     #expect(received == ["1 alice: 1", "caught up", "2 alice: 2", "3 alice: 3", "4 alice: 4", "5 alice: 5"])
   }
 
-  @Test func `a task that waits for what never comes ends when it is cancelled`() async throws {
+  @Test func `cancelling a task that waits for events ends its loop`() async throws {
     let store = try store(1)
     let events = try store.messenger("bob").events(query())
     let (caughtUp, continuation) = AsyncStream.makeStream(of: Void.self)
@@ -68,7 +68,7 @@ struct EventsTests {
     #expect(monotonicMicroseconds() - before < testTimeout)
   }
 
-  @Test func `a task that is cancelled already is told nothing`() async throws {
+  @Test func `a task that is already cancelled gets no events`() async throws {
     let store = try store(3)
     let events = try store.messenger("bob").events(query())
     let task = Task {
@@ -80,7 +80,7 @@ struct EventsTests {
     #expect(try await task.value == 0)
   }
 
-  @Test func `two iterations at once are told the same, each at its pace`() async throws {
+  @Test func `two iterators of one sequence deliver the same events, each at its own pace`() async throws {
     let store = try store(700)
     let events = try store.messenger("bob").events(query(follows: false))
     var (one, other) = (events.makeAsyncIterator(), events.makeAsyncIterator())
@@ -94,7 +94,7 @@ struct EventsTests {
     #expect(first == second)
   }
 
-  @Test func `iterations in tasks of their own are told all`() async throws {
+  @Test func `iterators in concurrent tasks each deliver all events`() async throws {
     let store = try store(600)
     let events = try store.messenger("bob").events(query(follows: false))
     let counts = try await withThrowingTaskGroup(of: Int.self) { group in
@@ -112,7 +112,7 @@ struct EventsTests {
     #expect(counts == Array(repeating: 601, count: 8))
   }
 
-  @Test func `an error is thrown by the iteration, and then it is over`() async throws {
+  @Test func `an iterator throws its error once and then ends`() async throws {
     let store = try store(1)
     let events = try store.messenger("bob").events(query(.cursor(.ofAnotherStore)))
     var iterator = events.makeAsyncIterator()
@@ -132,7 +132,7 @@ struct EventsTests {
     }
   }
 
-  @Test func `a store that is removed is an error of the loop`() async throws {
+  @Test func `removing the store throws an error in the loop`() async throws {
     let store = try store(1)
     do {
       for try await event in try store.messenger("bob").events(query()) where event.summary == "caught up" {
@@ -144,7 +144,7 @@ struct EventsTests {
     }
   }
 
-  @Test func `a slow reader keeps nobody, and misses nothing`() async throws {
+  @Test func `a slow reader misses no event, and does not block writers or WAL checkpoints`() async throws {
     let store = try store(600)
     let alice = try store.messenger("alice")
     var iterator = try store.messenger("bob").events(query()).makeAsyncIterator()
@@ -159,7 +159,7 @@ struct EventsTests {
     #expect(try #require(log) < 8 * 1024 * 1024)
   }
 
-  @Test func `an iterator that was never asked costs nothing`() async throws {
+  @Test func `an iterator whose next is never called creates no store`() async throws {
     let store = try TemporaryStore(users: [])
     let events = try store.messenger("bob").events(query())
     _ = events.makeAsyncIterator()
@@ -168,7 +168,7 @@ struct EventsTests {
 
   #if os(Linux)
     /// In a process of its own, where nobody else opens anything.
-    @Test func `neither the end, nor a break, nor a cancellation, nor an error leaves anything behind`() async {
+    @Test func `no way of ending a loop leaks descriptors or threads`() async {
       await #expect(processExitsWith: .success) {
         let tests = EventsTests()
         let store = try tests.store(3)

@@ -41,7 +41,7 @@ struct FormerTests {
     #expect(try store.findings() == [])
   }
 
-  @Test func `what a former member searches the list for is what they see in it`() throws {
+  @Test func `a former member's list search matches the old title and members only`() throws {
     let store = try changedGroup()
     let dave = try store.messenger("dave")
     func found(_ text: String) throws -> Int {
@@ -53,7 +53,7 @@ struct FormerTests {
     #expect(try found("fire") == 0 && found("carol") == 0)
   }
 
-  @Test func `a title that a former member does not see is not suggested`() throws {
+  @Test func `a suggestion for a former member uses the old title, not the new one`() throws {
     let store = try changedGroup()
     let dave = try store.messenger("dave")
     #expect(try fault { try dave.conversation(.title("fire davo")) }?.message.contains("fire dave") == false)
@@ -61,7 +61,7 @@ struct FormerTests {
     #expect(meant?.contains("'+club'") == true, "\(meant ?? "")")
   }
 
-  @Test func `a user who is added again sees the present, and nothing old is kept`() throws {
+  @Test func `a user who is added again sees the current state, and their stored old state is deleted`() throws {
     let store = try changedGroup()
     _ = try store.messenger("alice").add(["dave"], to: .title("fire dave"))
     let dave = try store.messenger("dave")
@@ -71,7 +71,7 @@ struct FormerTests {
     #expect(try store.integers("SELECT count(*) FROM former") == [[0]])
   }
 
-  @Test func `a group that one is in comes before one that one has left with that title`() throws {
+  @Test func `a title refers to a current group of the user before a group that they left`() throws {
     let store = try changedGroup()
     let dave = try store.messenger("dave")
     let own = try dave.createGroup(titled: "club", with: [])
@@ -105,7 +105,7 @@ struct FormerTests {
     #expect(received.map { $0.joined(separator: ", ") } == expected)
   }
 
-  @Test func `a former member sees which users had received and read a message when they left, and their own receipt`()
+  @Test func `a former member sees their own receipt, and the receipts of others from before they left`()
     throws
   {
     let store = try readGroup()
@@ -116,7 +116,7 @@ struct FormerTests {
     #expect(try store.findings() == [])
   }
 
-  @Test func `what is deleted with a conversation by a user who joined late was never delivered to them`() throws {
+  @Test func `deleting a conversation does not mark messages from before joining as delivered`() throws {
     let store = try TemporaryStore.club()
     let alice = try store.messenger("alice")
     let carol = try store.messenger("carol")
@@ -140,7 +140,7 @@ struct FormerTests {
     #expect(try store.findings() == [])
   }
 
-  @Test func `of a message that nobody had read when they left, a former member sees how far it had come`() throws {
+  @Test func `a former member sees the status that an unread message had when they left`() throws {
     let store = try readGroup()
     try store.execute("DELETE FROM receipt WHERE user = 4; UPDATE read_mark SET reader = NULL")
     let dave = try store.messenger("dave")
@@ -151,7 +151,7 @@ struct FormerTests {
     #expect(try store.messenger("bob").message("+club:3").status == .read)
   }
 
-  @Test func `a former member who follows late is told of the receipts from before they left`() throws {
+  @Test func `a former member's stream has only receipts from before they left`() throws {
     let store = try readGroup()
     var query = EventQuery([], from: .start)
     (query.follows, query.kinds, query.othersOnly) = (false, [.readReceipt, .messageStatus], true)
@@ -173,7 +173,7 @@ struct FormerTests {
   @Test(arguments: [
     "DELETE FROM former", "INSERT INTO former SELECT 1, conversation, 'x', NULL, NULL, '', 0, '{}' FROM former",
   ])
-  func `a check finds what is missing for former members or too much, and a repair corrects it`(sql: String) throws {
+  func `a check finds missing and extra rows for former members, and a repair corrects them`(sql: String) throws {
     let store = try changedGroup()
     try store.execute(sql)
     #expect(try Set(store.findings().map(\.check)) == [.counts, .digests])
@@ -184,7 +184,7 @@ struct FormerTests {
   }
 
   @Test(arguments: ["{", "[[]]", #"{"2": -5, "x": "y", "3": 1e300}"#])
-  func `receipts of the day they left that no program writes are found, and end no program`(json: String) throws {
+  func `invalid stored receipts of former members are found by a check and crash nothing`(json: String) throws {
     let store = try readGroup()
     try store.execute("UPDATE former SET delivered = '\(json)'")
     #expect(try store.findings().map(\.check).contains(json == "{" ? .values : .digests))

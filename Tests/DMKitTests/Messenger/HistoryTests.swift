@@ -28,12 +28,12 @@ struct HistoryTests {
     return Scene(store: store, bob: try store.messenger("bob"))
   }
 
-  @Test func `the newest 30 come by default, oldest first`() throws {
+  @Test func `a history has the newest 30 messages by default, oldest first`() throws {
     let scene = try filled(40)
     #expect(try scene.bob.history(of: query("alice")).map(\.seq) == Array(11...40))
   }
 
-  @Test func `a limit of nil is all, over several batches, and 0 is none`() throws {
+  @Test func `a history limit of nil returns all messages over several batches, and 0 returns no messages`() throws {
     let count = History.batch * 2 + 3
     let scene = try filled(count)
     #expect(try scene.bob.history(of: query("alice") { $0.limit = nil }).map(\.seq) == Array(1...count))
@@ -45,7 +45,7 @@ struct HistoryTests {
     #expect(try scene.bob.history(of: query(nil) { $0.limit = 0 }).isEmpty)
   }
 
-  @Test func `pages backward by number are the whole conversation`() throws {
+  @Test func `paging backward by number returns the whole conversation`() throws {
     let scene = try filled(47)
     var pages: [Message] = try scene.bob.messages(in: .direct("alice"), limit: 10)
     while let first = pages.first, first.number > 1 {
@@ -54,7 +54,7 @@ struct HistoryTests {
     #expect(pages.map(\.seq) == Array(1...47))
   }
 
-  @Test func `ranges come ascending and each message once`() throws {
+  @Test func `a history of overlapping ranges is ascending, with each message once`() throws {
     let scene = try filled(20)
     let ranges = [
       RangeReference(from: 9, to: 12), RangeReference(from: 1, to: 2), RangeReference(from: 11, to: 13),
@@ -72,7 +72,7 @@ struct HistoryTests {
     #expect(try scene.bob.history(of: some).map(\.seq) == [10, 11, 12])
   }
 
-  @Test func `bounds are messages or times, the first included and the last left out`() throws {
+  @Test func `the bounds of a history are messages or times, the first included and the last excluded`() throws {
     let scene = try filled(20)
     let all = try scene.bob.everything(in: "alice")
     for (since, before) in [(5, 9), (1, 20), (9, 9), (9, 5)] {
@@ -96,7 +96,7 @@ struct HistoryTests {
     #expect(try scene.bob.history(of: distant).isEmpty)
   }
 
-  @Test func `a bound that is not a message is an error`() throws {
+  @Test func `a history bound that is not a message of the conversation is an error`() throws {
     let scene = try filled(3)
     #expect(
       try code { try scene.bob.history(query("alice") { $0.since = .message(.number(4, in: nil)) }) } == .unknownMessage
@@ -111,7 +111,7 @@ struct HistoryTests {
       try code { try scene.bob.history(query("alice") { $0.since = .message(.id(elsewhere.id)) }) } == .unknownMessage)
   }
 
-  @Test func `without a conversation all of one's own come in the order in which they were said`() throws {
+  @Test func `a history without a conversation has all the user's messages in order of time`() throws {
     let store = try TemporaryStore()
     let (alice, bob, carol) = (try store.messenger("alice"), try store.messenger("bob"), try store.messenger("carol"))
     try alice.say("1", to: "bob")
@@ -126,7 +126,7 @@ struct HistoryTests {
     #expect(try bob.history(of: query(nil) { $0.unreadOnly = true }).map(\.text) == ["1"])
   }
 
-  @Test func `reading marks nothing as read or as delivered`() throws {
+  @Test func `reading a history marks nothing as read or as delivered`() throws {
     let scene = try filled(3)
     _ = try scene.bob.everything(in: "alice")
     #expect(try scene.bob.unreadCount() == 3)

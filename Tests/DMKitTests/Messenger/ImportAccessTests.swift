@@ -39,7 +39,7 @@ struct ImportAccessTests {
     return store
   }
 
-  @Test func `nobody becomes a member of a group in use by importing into it`() throws {
+  @Test func `importing into a group in use does not make anyone a member`() throws {
     let store = try imported()
     try store.messenger("bob").say("secret", to: "+team")
     let mallory = try store.messenger("mallory")
@@ -59,7 +59,7 @@ struct ImportAccessTests {
     #expect(try store.integers("SELECT count(*) FROM message") == [[3]])
   }
 
-  @Test func `in a group in use a member cannot have a stranger speak`() throws {
+  @Test func `a member cannot import messages of a non-member into a group in use`() throws {
     let store = try imported()
     let alice = try store.messenger("alice")
     try alice.say("secret", to: "+team")
@@ -67,7 +67,7 @@ struct ImportAccessTests {
     #expect(try code { try result(alice, line("x", from: "bob", at: later(5))) } == nil)
   }
 
-  @Test func `in a conversation in use only an owner imports what looks like an announcement of dm`() throws {
+  @Test func `only an owner can import announcements into a conversation in use`() throws {
     let store = try imported()
     let (alice, bob) = (try store.messenger("alice"), try store.messenger("bob"))
     func left(_ second: Int) throws -> Imported {
@@ -82,7 +82,7 @@ struct ImportAccessTests {
     #expect(try code { try result(alice, left(6)) } == nil)
   }
 
-  @Test func `as long as all of a group is history, others go on with it, and senders join`() throws {
+  @Test func `any user can add to a group that has imported messages only, and its senders join`() throws {
     let store = try imported()
     let mallory = try store.messenger("mallory")
     #expect(try code { try result(mallory, line("three", from: "carol", at: later(-5))) } == nil)
@@ -90,7 +90,7 @@ struct ImportAccessTests {
     #expect(try store.integers("SELECT count(*) FROM message WHERE system_kind NOT NULL") == [[0]])
   }
 
-  @Test func `history that comes into a conversation in use is announced there once, and followers are told`() throws {
+  @Test func `an import into a conversation in use adds one announcement, and followers get an event`() throws {
     let store = try imported()
     let (alice, bob) = (try store.messenger("alice"), try store.messenger("bob"))
     try bob.say("hello", to: "+team")
@@ -110,7 +110,7 @@ struct ImportAccessTests {
     #expect(try store.findings() == [])
   }
 
-  @Test func `the announcement is there also where the first line comes a microsecond after the last message`() throws {
+  @Test func `an import is announced even if its first line is 2 microseconds after the last message`() throws {
     let store = try imported()
     let (alice, bob) = (try store.messenger("alice"), try store.messenger("bob"))
     let last = try bob.say("hello", to: "+team").createdAt
@@ -120,7 +120,7 @@ struct ImportAccessTests {
     #expect(try bob.everything(in: "+team").suffix(2).map(\.createdAt) == [after(1), after(2)])
   }
 
-  @Test func `history of a direct conversation in use is announced to the other of the two`() throws {
+  @Test func `an import into a direct conversation in use is announced to the other user`() throws {
     let store = try TemporaryStore(users: ["alice", "bob"])
     let alice = try store.messenger("alice")
     let id = try alice.say("hi", to: "bob").conversationID
@@ -128,7 +128,7 @@ struct ImportAccessTests {
     #expect(try store.messenger("bob").everything(in: "alice").map(\.systemKind) == [nil, .historyImported, nil])
   }
 
-  @Test func `after people have chatted a member runs the import again, and nothing is added`() throws {
+  @Test func `repeating an import after new messages were sent adds nothing`() throws {
     let store = try imported()
     try store.messenger("bob").say("hello", to: "+team")
     let before = try store.integers("SELECT count(*) FROM message")
@@ -137,7 +137,7 @@ struct ImportAccessTests {
     #expect(try store.integers("SELECT count(*) FROM message") == before)
   }
 
-  @Test func `an import never writes past a block of the importer`() throws {
+  @Test func `an import cannot add messages or conversations for a user who blocks the importer`() throws {
     let store = try TemporaryStore(users: ["alice", "bob", "mallory"])
     _ = try store.messenger("alice").setBlocked(true, ["mallory"])
     let mallory = try store.messenger("mallory")
@@ -174,7 +174,7 @@ struct ImportAccessTests {
     #expect(try store.findings() == [])
   }
 
-  @Test func `the answer to a guess does not tell what the importer does not see`() throws {
+  @Test func `the result of an import does not reveal texts that the importer does not see`() throws {
     let store = try imported()
     let mallory = try store.messenger("mallory")
     func guess(_ text: String, at time: Timestamp) throws -> String {
@@ -190,7 +190,7 @@ struct ImportAccessTests {
     #expect(try store.integers("SELECT count(*) FROM message") == [[2]])
   }
 
-  @Test func `a title means the group that the importer is in, before one of others`() throws {
+  @Test func `a title refers to a group of the importer before a group of others`() throws {
     let store = try imported()
     try store.messenger("bob").say("hello", to: "+team")
     let id = Identifier(at: .now)
@@ -202,7 +202,8 @@ struct ImportAccessTests {
   }
 
   @Test(arguments: [true, false])
-  func `an imported group of an older store is open when its log shows that nobody has used it`(isComplete: Bool) throws
+  func `an imported group of an older store accepts imports if its change log shows no other use`(isComplete: Bool)
+    throws
   {
     let store = try imported()
     try store.execute("DELETE FROM history")

@@ -21,7 +21,7 @@ struct ImportConversationTests {
     return conversation
   }
 
-  @Test func `a group comes with its id, title, creator and participants`() throws {
+  @Test func `an imported group keeps its id, title, creator and participants`() throws {
     let store = try TemporaryStore(users: ["alice"])
     let id = Identifier(at: .now)
     let given = try line(id, ["bob", "carol"], title: "ops", isGroup: true, creator: "carol")
@@ -34,7 +34,7 @@ struct ImportConversationTests {
     #expect(try store.integers("SELECT count(*) FROM conversation") == [[1]])
   }
 
-  @Test func `a direct conversation goes into the one that the pair has`() throws {
+  @Test func `an imported direct conversation is merged into the existing one of the pair`() throws {
     let store = try TemporaryStore()
     let alice = try store.messenger("alice")
     let existing = try alice.say("hi", to: "bob").conversationID
@@ -48,14 +48,14 @@ struct ImportConversationTests {
     #expect(try alice.everything(in: "bob").map(\.text) == ["hi", nil, "later"])
   }
 
-  @Test func `notes of the user alone come as a conversation of one`() throws {
+  @Test func `an imported conversation with one participant becomes their notes to themselves`() throws {
     let store = try TemporaryStore(users: ["alice"])
     let alice = try store.messenger("alice")
     _ = try alice.importHistory([line(Identifier(at: .now), ["alice"])])
     #expect(try alice.conversation(.direct("alice")).participants.map(\.description) == ["alice"])
   }
 
-  @Test func `a participant who stands twice is one`() throws {
+  @Test func `a duplicate participant is imported once`() throws {
     let store = try TemporaryStore(users: ["alice"])
     let alice = try store.messenger("alice")
     _ = try alice.importHistory([line(Identifier(at: .now), ["alice", "bob", "alice"])])
@@ -63,7 +63,7 @@ struct ImportConversationTests {
     #expect(pair == nil)
   }
 
-  @Test func `senders whose handles only look the same are two`() throws {
+  @Test func `senders whose handles look the same but differ in their bytes are two users`() throws {
     let store = try TemporaryStore(users: ["alice"])
     let lines = try ["ren\u{E9}", "rene\u{301}"].enumerated().map { index, sender in
       try Imported.message(
@@ -94,7 +94,7 @@ struct ImportConversationTests {
     #expect(try code { try line(Identifier(at: .now), participants) } == .badField)
   }
 
-  @Test func `a list and its messages copied into another store make the same there`() throws {
+  @Test func `a conversation list and its messages, imported into another store, are equal there`() throws {
     let (store, copy) = (try TemporaryStore(), try TemporaryStore(users: ["alice"]))
     let alice = try store.messenger("alice")
     _ = try alice.createGroup(titled: "ops", with: ["bob", "carol"])

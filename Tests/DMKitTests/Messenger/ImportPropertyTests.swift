@@ -99,7 +99,7 @@ import Testing
   }
 
   @Test(arguments: 1...30 as ClosedRange<UInt64>)
-  func `however history is cut into batches, the store is as if its lines had come one by one`(seed: UInt64) throws {
+  func `importing in batches gives the same store as importing line by line`(seed: UInt64) throws {
     var script = Script(seed: seed)
     let (whole, single) = (try TemporaryStore(users: Self.users), try TemporaryStore(users: Self.users))
     let blocks = (0..<3).map { _ in (script.pick(Self.users), script.pick(Self.users)) }

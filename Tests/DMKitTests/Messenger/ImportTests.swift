@@ -49,7 +49,7 @@ struct ImportTests {
     #expect(try messages.map(\.seq) == results.map { try message($0).seq })
   }
 
-  @Test func `senders join, the importer does not`() throws {
+  @Test func `imported senders join the group, and the importer does not`() throws {
     let store = try TemporaryStore(users: ["alice"])
     let alice = try store.messenger("alice")
     _ = try alice.importHistory([line("one", at: 1), line("two", at: 2, from: "ben")])
@@ -58,7 +58,7 @@ struct ImportTests {
     #expect(try store.messenger("ann").conversation(.title("old")).creator == nil)
   }
 
-  @Test func `all of it counts as read, also for who joins later`() throws {
+  @Test func `imported messages count as read, also for users who join later`() throws {
     let store = try TemporaryStore(users: ["alice"])
     let alice = try store.messenger("alice")
     _ = try alice.importHistory([line("one", at: 1), line("two", at: 2, from: "ben")])
@@ -99,14 +99,14 @@ struct ImportTests {
     #expect(try codes(alice.importHistory(lines)) == [nil, nil])
   }
 
-  @Test func `an id of a message elsewhere is refused`() throws {
+  @Test func `the id of a message in another conversation is refused`() throws {
     let store = try TemporaryStore(users: ["alice", "bob"])
     let alice = try store.messenger("alice")
     let id = try alice.say("hi", to: "bob").id
     #expect(try codes(alice.importHistory([line("hi", at: 1, id: id)])) == [.badField])
   }
 
-  @Test func `a line that is not after the one before is out of order, and the others go on`() throws {
+  @Test func `a line that is not later than the line before it is out of order, and the next lines go on`() throws {
     let store = try TemporaryStore(users: ["alice"])
     let alice = try store.messenger("alice")
     let results = try alice.importHistory([
@@ -118,7 +118,7 @@ struct ImportTests {
     #expect(try store.messenger("ann").everything(in: "+old").map(\.seq) == [1, 2, 3])
   }
 
-  @Test func `a reply to what is not there before is refused`() throws {
+  @Test func `a reply to a message that is not earlier in the conversation is refused`() throws {
     let store = try TemporaryStore(users: ["alice"])
     let results = try store.messenger("alice").importHistory([
       line("one", at: 1, reply: .nonce("n2")), line("two", at: 2, nonce: "n2"),
@@ -139,7 +139,7 @@ struct ImportTests {
     #expect(try alice.everything(in: "+old").map(\.systemKind) == [.conversationCreated])
   }
 
-  @Test func `a UUID names a conversation that one is in, or that an import made, or a new one`() throws {
+  @Test func `a UUID in an import refers to a conversation of the importer, an imported one, or a new one`() throws {
     let store = try TemporaryStore(users: ["alice", "bob", "carol"])
     let alice = try store.messenger("alice")
     let direct = try alice.say("hi", to: "bob").conversationID
@@ -156,7 +156,7 @@ struct ImportTests {
     #expect(try alice.everything(in: "bob").map(\.text) == ["hi", nil, "x"])
   }
 
-  @Test func `followers are told of one change a conversation and batch, and of no message`() throws {
+  @Test func `a batch of imported lines is one change for each conversation, and no message events`() throws {
     let store = try TemporaryStore(users: ["alice", "ann"])
     let alice = try store.messenger("alice")
     _ = try alice.importHistory([line("one", at: 1), line("other", at: 1, in: .title("new"))])

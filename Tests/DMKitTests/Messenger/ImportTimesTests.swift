@@ -51,7 +51,7 @@ struct ImportTimesTests {
   }
 
   @Test(arguments: ["alice", "ann"])
-  func `an import of messages of the same time is repeated, and adds nothing`(user: String) throws {
+  func `repeating an import of messages of the same time adds nothing`(user: String) throws {
     let store = try TemporaryStore(users: ["alice", "ann"])
     // Alice does not see what she has imported; Ann does.
     let messenger = try store.messenger(user)
@@ -66,7 +66,7 @@ struct ImportTimesTests {
   }
 
   @Test(arguments: ["alice", "ann"])
-  func `an import that was ended among messages of the same time goes on there`(user: String) throws {
+  func `an import that ended among messages of the same time continues there`(user: String) throws {
     let store = try TemporaryStore(users: ["alice", "ann"])
     let messenger = try store.messenger(user)
     let lines = try (0..<6).map { try line("\($0)", nonce: "\($0)") }
@@ -78,7 +78,7 @@ struct ImportTimesTests {
     #expect(try times(messenger.importHistory([line("later", nonce: "later")])) == ["6"])
   }
 
-  @Test func `an earlier message stays an error, also after messages of the same time`() throws {
+  @Test func `a message that is too early is an error, also after messages of the same time`() throws {
     let store = try TemporaryStore(users: ["alice"])
     let alice = try store.messenger("alice")
     _ = try alice.importHistory([
@@ -94,7 +94,7 @@ struct ImportTimesTests {
   }
 
   @Test
-  func `a message of the time of the last one that has neither an id nor a nonce may be that one, and is refused`()
+  func `a message with the time of the last one, and without id and nonce, is refused`()
     throws
   {
     let store = try TemporaryStore(users: ["alice"])
@@ -106,7 +106,7 @@ struct ImportTimesTests {
     #expect(try stored(store) == [0])
   }
 
-  @Test func `a message expires when its line says, whatever time it gets`() throws {
+  @Test func `an imported message expires when its line says, even if its time was changed`() throws {
     let store = try TemporaryStore(users: ["alice"])
     let hour: Int64 = 3_600_000_000
     let lines = try ["a", "b"].map { try line($0, nonce: $0, lifetime: hour) }
@@ -115,7 +115,7 @@ struct ImportTimesTests {
     #expect(try store.integers("SELECT count(*) FROM message WHERE expires_at = \(end)") == [[2]])
   }
 
-  @Test func `what is said by users is not a message of the same time that an import may follow`() throws {
+  @Test func `an imported message with the same time as a sent message is out of order`() throws {
     let store = try TemporaryStore(users: ["alice"])
     let alice = try store.messenger("alice")
     _ = try alice.importHistory([line("one", nonce: "a")])

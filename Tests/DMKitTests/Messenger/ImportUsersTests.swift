@@ -14,7 +14,7 @@ struct ImportUsersTests {
     return user
   }
 
-  @Test func `a user comes with their profile, and what they have said with their name`() throws {
+  @Test func `an imported user has their profile, and their messages show their display name`() throws {
     let store = try TemporaryStore(users: ["alice"])
     let alice = try store.messenger("alice")
     let results = try alice.importHistory([
@@ -27,7 +27,7 @@ struct ImportUsersTests {
     #expect(try store.messenger("bob").everything(in: "+old").map(\.senderName) == ["Bob Smith"])
   }
 
-  @Test func `a user who exists stays as they are`() throws {
+  @Test func `an import does not change an existing user`() throws {
     let store = try TemporaryStore(users: ["alice", "bob"])
     let alice = try store.messenger("alice")
     _ = try store.messenger("bob").setProfile(ProfileChange(displayName: "Captain Bob"))
@@ -51,11 +51,11 @@ struct ImportUsersTests {
       .emptyText
     ),
   ])
-  func `a line that is wrong is refused`(json: String, wanted: DMError.Code) throws {
+  func `an invalid line is refused with the code of its error`(json: String, wanted: DMError.Code) throws {
     #expect(try code { try imported(json) } == wanted)
   }
 
-  @Test func `a message has 32 files at the most`() throws {
+  @Test func `an imported message has at most 32 files`() throws {
     func line(_ count: Int) throws -> Imported {
       let files = Array(repeating: #"{"path":"a"}"#, count: count).joined(separator: ",")
       return try imported(
@@ -66,7 +66,7 @@ struct ImportUsersTests {
     #expect(try code { try line(33) } == .badField)
   }
 
-  @Test func `a user that was listed is a valid line`() throws {
+  @Test func `the JSON line of a user is a valid import line`() throws {
     let store = try TemporaryStore(users: ["alice"])
     let copy = try TemporaryStore(users: ["bob"])
     _ = try store.messenger("alice").setProfile(ProfileChange(displayName: "Alice", sendsReadReceipts: false))
@@ -84,7 +84,7 @@ struct ImportUsersTests {
       nonce: nonce, files: files)
   }
 
-  @Test func `the files of a message are its attachments, for those who see it`() throws {
+  @Test func `the files of an imported message become its attachments`() throws {
     let store = try TemporaryStore(users: ["alice"])
     let alice = try store.messenger("alice")
     var message = try message([ImportedMessage.File(path: "a"), ImportedMessage.File(path: "b")], nonce: "n")
@@ -102,7 +102,7 @@ struct ImportUsersTests {
     #expect(try store.findings() == [])
   }
 
-  @Test func `a message whose files were not prepared is not added without them`() throws {
+  @Test func `a message whose files are not prepared is not imported`() throws {
     let store = try TemporaryStore(users: ["alice"])
     let alice = try store.messenger("alice")
     let line = try Imported.message(message([ImportedMessage.File(path: "a")], nonce: "n"))
@@ -110,7 +110,7 @@ struct ImportUsersTests {
     #expect(try store.integers("SELECT count(*) FROM conversation") == [[0]])
   }
 
-  @Test func `what another user has prepared cannot be imported`() throws {
+  @Test func `a file that another user prepared cannot be imported`() throws {
     let store = try TemporaryStore(users: ["alice", "bob"])
     var message = try message([ImportedMessage.File(path: "a")], nonce: "n")
     message.attachments = [try store.messenger("bob").prepare(.bytes([1])).attachment.id]

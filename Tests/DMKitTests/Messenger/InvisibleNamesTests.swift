@@ -13,7 +13,7 @@ struct InvisibleNamesTests {
   ]
 
   @Test(arguments: invisible)
-  func `nobody new has an invisible character in a handle, a title, a display name or a consumer`(_ character: String)
+  func `new handles, titles, display names and consumer names cannot have invisible characters`(_ character: String)
     throws
   {
     let store = try TemporaryStore(users: ["alice"])
@@ -42,14 +42,15 @@ struct InvisibleNamesTests {
   }
 
   @Test(arguments: ["👨‍👩‍👧 family", "❤️", "1️⃣ st", "🏳️‍🌈", "👩🏽‍💻", "نامه‌ها", "क्‍ष"])
-  func `titles and display names may have what emoji and letters are shaped by`(_ name: String) throws {
+  func `titles and display names may have the invisible characters that shape emoji and letters`(_ name: String) throws
+  {
     let store = try TemporaryStore(users: ["alice"])
     let alice = try store.messenger("alice")
     #expect(try alice.createGroup(titled: name, with: []).title == name)
     #expect(try alice.setProfile(ProfileChange(displayName: name)).displayName == name)
   }
 
-  @Test func `an old handle, title and consumer with an invisible character go on`() throws {
+  @Test func `existing handles, titles and consumer names with invisible characters still work`() throws {
     let store = try TemporaryStore(users: ["alice", "bob"])
     let alice = try store.messenger("alice")
     let (name, title) = ("bob\u{200B}", "te\u{AD}am")

@@ -14,7 +14,7 @@ struct ListTests {
     }
   }
 
-  @Test func `the newest activity comes first, and pinned ones before it`() throws {
+  @Test func `the list has pinned conversations first, and each part is sorted by newest activity`() throws {
     let store = try TemporaryStore()
     let alice = try store.messenger("alice")
     for title in ["one", "two", "three"] { _ = try alice.createGroup(titled: title, with: []) }
@@ -26,7 +26,7 @@ struct ListTests {
     #expect(try alice.conversations().map(\.isPinned) == [true, false, false])
   }
 
-  @Test func `archived ones are left out, shown alone or shown too`() throws {
+  @Test func `archived conversations can be left out of the list, listed alone, or included`() throws {
     let store = try TemporaryStore()
     let alice = try store.messenger("alice")
     for title in ["one", "two"] { _ = try alice.createGroup(titled: title, with: ["bob"]) }
@@ -42,7 +42,7 @@ struct ListTests {
     #expect(try alice.unreadCount(query) == 1)
   }
 
-  @Test func `unread ones are those with something to read, and are counted`() throws {
+  @Test func `the list can be limited to conversations with unread messages, and these are counted`() throws {
     let store = try TemporaryStore()
     let (alice, bob) = (try store.messenger("alice"), try store.messenger("bob"))
     for title in ["one", "two"] { _ = try alice.createGroup(titled: title, with: ["bob"]) }
@@ -56,7 +56,7 @@ struct ListTests {
     #expect(try list(alice) { $0.unreadOnly = true } == [])
   }
 
-  @Test func `a query is part of a title, or of another participant's handle or name`() throws {
+  @Test func `a list query matches part of a title or of another participant's handle or display name`() throws {
     let store = try TemporaryStore()
     let alice = try store.messenger("alice")
     _ = try store.messenger("bob").setProfile(ProfileChange(displayName: "Robert"))
@@ -72,7 +72,7 @@ struct ListTests {
     #expect(try list(alice) { $0.matching = "hi" } == [])
   }
 
-  @Test func `a query may be limited to the newest conversations, where pinned ones come first`() throws {
+  @Test func `a list query can be limited to the newest conversations, pinned ones first`() throws {
     let store = try TemporaryStore()
     let alice = try store.messenger("alice")
     for title in ["a1", "a2", "b3", "a4"] { _ = try alice.createGroup(titled: title, with: []) }
@@ -85,7 +85,7 @@ struct ListTests {
   }
 
   @Test(arguments: ["%", "_", "\\", "100%", "a_b", "c\\d", "%_\\", "'"])
-  func `the signs of a pattern stand for themselves in a query`(_ text: String) throws {
+  func `percent, underscore, backslash and quote match literally in a list query`(_ text: String) throws {
     let store = try TemporaryStore()
     let alice = try store.messenger("alice")
     _ = try alice.createGroup(titled: "plain axb cd 100", with: [])
@@ -93,7 +93,7 @@ struct ListTests {
     #expect(try list(alice) { $0.matching = text } == ["it is <\(text)>"])
   }
 
-  @Test func `the signs of a pattern stand for themselves under a mark, too`() throws {
+  @Test func `a percent sign with a combining mark matches literally too`() throws {
     let store = try TemporaryStore()
     let alice = try store.messenger("alice")
     _ = try alice.createGroup(titled: "e\u{301}t\u{E9}", with: [])
@@ -103,7 +103,7 @@ struct ListTests {
     #expect(found == [])
   }
 
-  @Test func `a limit cuts, nil is all, 0 is none`() throws {
+  @Test func `a list limit of nil returns all conversations, and 0 returns no conversations`() throws {
     let store = try TemporaryStore()
     let alice = try store.messenger("alice")
     for title in 0..<60 { _ = try alice.createGroup(titled: "\(title)", with: []) }
@@ -113,7 +113,7 @@ struct ListTests {
     #expect(try list(alice) { $0.limit = 0 }.isEmpty)
   }
 
-  @Test func `a conversation tells what is to be known of it`() throws {
+  @Test func `a listed conversation has its id, participants, last message and unread count`() throws {
     let store = try TemporaryStore()
     let (alice, bob) = (try store.messenger("alice"), try store.messenger("bob"))
     try alice.say("one", to: "bob")

@@ -49,7 +49,7 @@ struct MemberTests {
     #expect(try group.alice.message("+ops:2").status == .sent, "that is no receipt")
   }
 
-  @Test func `adding those who are in changes nothing, and with an unknown user nobody is added`() throws {
+  @Test func `adding members changes nothing, and with an unknown user no user is added`() throws {
     let group = try OpsGroup()
     #expect(try group.changes { _ = try group.alice.add(["bob", "alice"], to: .title("ops")) } == 0)
     #expect(try code { try group.alice.add(["dave", "dvae"], to: .title("ops")) } == .unknownUser)
@@ -58,7 +58,7 @@ struct MemberTests {
 
   // MARK: Leaving
 
-  @Test func `a member who leaves sees what was said until then, also what was unread`() throws {
+  @Test func `a former member still sees the messages from before they left, also unread ones`() throws {
     let group = try OpsGroup()
     try group.alice.say("before", to: "+ops")
     _ = try group.carol.leave(.title("ops"))
@@ -95,7 +95,7 @@ struct MemberTests {
     #expect(try group.alice.texts(in: "+ops") == ["one"])
   }
 
-  @Test func `others are shown what a former member has read`() throws {
+  @Test func `a former member's read marks still send receipts`() throws {
     let group = try OpsGroup()
     try group.alice.say("one", to: "+ops")
     _ = try group.carol.leave(.title("ops"))
@@ -127,7 +127,7 @@ struct MemberTests {
     #expect(try group.carol.texts(in: "+ops") == ["two", "meanwhile"])
   }
 
-  @Test func `the last member who leaves leaves the group empty, and nobody comes back alone`() throws {
+  @Test func `the last member can leave, and a former member of an empty group cannot add themselves`() throws {
     let group = try OpsGroup()
     for user in [group.bob, group.carol, group.alice] { _ = try user.leave(.title("ops")) }
     #expect(try members(group) == [])
@@ -145,14 +145,14 @@ struct MemberTests {
     #expect(try group.carol.seen("+ops").myRole == .former && members(group) == ["alice"])
   }
 
-  @Test func `removing a user who is not in changes nothing, and an unknown user is an error`() throws {
+  @Test func `removing a non-member changes nothing, and an unknown user is an error`() throws {
     let group = try OpsGroup()
     #expect(try group.changes { _ = try group.alice.remove(["dave"], from: .title("ops")) } == 0)
     #expect(try code { try group.alice.remove(["bob", "nobody"], from: .title("ops")) } == .unknownUser)
     #expect(try members(group) == ["alice", "bob", "carol"])
   }
 
-  @Test func `the last owner who leaves passes the group on to the member who has been in it longest`() throws {
+  @Test func `when the last owner leaves, the longest-standing member becomes owner`() throws {
     let group = try OpsGroup()
     #expect(try owners(group.bob) == ["alice"])
     _ = try group.bob.leave(.title("ops"))
@@ -164,7 +164,7 @@ struct MemberTests {
     #expect(try group.alice.seen("+ops").myRole == .member, "an owner who comes back is not an owner")
   }
 
-  @Test func `an owner may remove themselves, which passes the group on`() throws {
+  @Test func `when the last owner removes themselves, another member becomes owner`() throws {
     let group = try OpsGroup()
     _ = try group.alice.remove(["alice"], from: .title("ops"))
     #expect(try owners(group.bob) == ["bob"])
@@ -172,7 +172,7 @@ struct MemberTests {
 
   // MARK: What all of them see
 
-  @Test func `any member changes the title, which is announced, and the group is found by the new one`() throws {
+  @Test func `any member can change the title, which is announced and replaces the old one in references`() throws {
     let group = try OpsGroup()
     #expect(try group.bob.setTitle("dev", of: .title("ops"))?.title == "dev")
     #expect(try announcements(group.carol, "dev").last == "bob title_changed dev")
@@ -194,7 +194,7 @@ struct MemberTests {
     #expect(try code { try group.bob.setAvatar(long, of: .title("ops")) } == .badField)
   }
 
-  @Test func `only an owner has messages expire, those sent from then on and no announcements`() throws {
+  @Test func `only an owner can set expiry, which applies to later messages and not to announcements`() throws {
     let group = try OpsGroup()
     try group.alice.say("stays", to: "+ops")
     #expect(try code { try group.bob.setExpiry(.seconds(60), of: .title("ops")) } == .notAllowed)
@@ -210,7 +210,7 @@ struct MemberTests {
     #expect(try group.bob.say("stays", to: "+dev").expiresAt == nil)
   }
 
-  @Test func `announcements are unread for nobody, and bring back no archived or deleted group`() throws {
+  @Test func `announcements are never unread, and do not return archived or deleted groups to the list`() throws {
     let group = try OpsGroup()
     _ = try group.bob.change(.archived(true), in: [.title("ops")])
     _ = try group.carol.change(.deleted, in: [.title("ops")])
@@ -220,7 +220,7 @@ struct MemberTests {
     #expect(try group.bob.seen("+ops").unreadCount == 0 && group.dave.unreadCount() == 0)
   }
 
-  @Test func `the stream tells members of each change, and a user who is removed of that and of nothing after it`()
+  @Test func `members get an event for each change, and a removed user gets no events after their removal`()
     throws
   {
     let group = try OpsGroup()
@@ -239,7 +239,7 @@ struct MemberTests {
 
   // MARK: Strangers, and direct conversations
 
-  @Test func `a stranger may do nothing in a group that they name by UUID`() throws {
+  @Test func `a user who is not in a group cannot change it by UUID`() throws {
     let group = try OpsGroup()
     let (dave, ops) = (group.dave, ConversationReference.id(try group.alice.seen("+ops").id))
     #expect(try code { try dave.add(["dave"], to: ops) } == .notAllowed)
@@ -250,7 +250,7 @@ struct MemberTests {
     #expect(try code { try dave.setExpiry(nil, of: ops) } == .notAllowed)
   }
 
-  @Test func `nobody joins or leaves a direct conversation, and either of the two has messages expire`() throws {
+  @Test func `a direct conversation has fixed participants, and either of them can set expiry`() throws {
     let group = try OpsGroup()
     try group.alice.say("hi", to: "bob")
     let (bob, alice) = (group.bob, ConversationReference.direct("alice"))

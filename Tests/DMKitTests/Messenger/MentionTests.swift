@@ -48,11 +48,11 @@ struct MentionTests {
     #expect(try mentions("@ann.lee.jr. and @ann.leeds", users) == ["ann.lee.jr", "ann"])
   }
 
-  @Test func `each user stands once, in the order of the text`() throws {
+  @Test func `each mentioned user is listed once, in the order of the text`() throws {
     #expect(try mentions("@carol and @bob, and again @carol and @alice") == ["carol", "bob", "alice"])
   }
 
-  @Test func `handles that only look the same are two users`() throws {
+  @Test func `a mention does not match a handle that only looks the same`() throws {
     #expect(
       try mentions("@ren\u{E9}", ["alice", "ren\u{E9}", "rene\u{301}"]).map { Array($0.utf8) } == [
         Array("ren\u{E9}".utf8)
@@ -85,7 +85,7 @@ struct MentionTests {
 
   // MARK: What is counted
 
-  @Test func `unread mentions are counted apart, a message with two of them once`() throws {
+  @Test func `unread mentions are counted separately, and a message counts once`() throws {
     let group = try OpsGroup()
     for text in ["hi", "@bob", "@bob and @bob"] { try group.alice.say(text, to: "+ops") }
     #expect(try group.bob.seen("+ops").unreadCount == 3 && unreadMentions(group.bob) == 2)
@@ -93,13 +93,13 @@ struct MentionTests {
     #expect(try group.store.findings() == [])
   }
 
-  @Test func `mentioning yourself counts nothing`() throws {
+  @Test func `mentioning yourself does not count as an unread mention`() throws {
     let group = try OpsGroup()
     try group.alice.say("@alice was here", to: "+ops")
     #expect(try unreadMentions(group.alice) == 0)
   }
 
-  @Test func `reading a message reads its mention, and marking it unread counts it again`() throws {
+  @Test func `reading a message clears its unread mention, and marking it unread counts it again`() throws {
     let group = try OpsGroup()
     for text in ["@bob one", "@bob two"] { try group.alice.say(text, to: "+ops") }
     try group.bob.read(2...2, of: "+ops")
@@ -118,7 +118,7 @@ struct MentionTests {
     #expect(try group.store.findings() == [])
   }
 
-  @Test func `an edit mentions nobody anew who has read the message, until it is unread again`() throws {
+  @Test func `a mention that an edit adds counts only if the message is unread`() throws {
     let group = try OpsGroup()
     try group.alice.say("hi", to: "+ops")
     try group.bob.read(2...2, of: "+ops")
@@ -128,7 +128,7 @@ struct MentionTests {
     #expect(try unreadMentions(group.bob) == 1)
   }
 
-  @Test func `a mention is gone with its message: deleted for everyone, for yourself, or expired`() throws {
+  @Test func `a message that is deleted or expired no longer counts as a mention`() throws {
     let group = try OpsGroup()
     for text in ["@bob one", "@bob two", "@bob three"] { try group.alice.say(text, to: "+ops") }
     try group.alice.delete("+ops:2", forEveryone: true)
@@ -139,7 +139,7 @@ struct MentionTests {
     #expect(try unreadMentions(group.bob) == 0)
   }
 
-  @Test func `a blocked user mentions the blocker without a count, until they are unblocked`() throws {
+  @Test func `a mention by a blocked user is not counted for the blocker until unblocking`() throws {
     let group = try OpsGroup()
     _ = try group.alice.setBlocked(true, ["bob"])
     let sent = try group.bob.say("@alice @carol", to: "+ops")

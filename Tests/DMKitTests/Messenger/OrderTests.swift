@@ -7,7 +7,7 @@ import Testing
 @testable import TestSupport
 
 struct OrderTests {
-  @Test func `numbers are 1, 2, 3 without holes, whatever fails between them`() throws {
+  @Test func `message numbers have no gaps, even if some sends fail`() throws {
     let store = try TemporaryStore()
     let messengers = [try store.messenger("alice"), try store.messenger("bob")]
     for turn in 0..<30 {
@@ -45,7 +45,7 @@ struct OrderTests {
     #expect(try alice.conversation(.title("ops")).lastActivityAt.microseconds == future.microseconds + 2)
   }
 
-  @Test func `the clock counts when the last message is more than a minute ahead of it`() throws {
+  @Test func `a message has the clock's time if the last message is more than a minute ahead`() throws {
     let store = try TemporaryStore()
     let alice = try store.messenger("alice")
     let future = try ahead(3600, alice)
@@ -74,7 +74,7 @@ struct OrderTests {
     #expect((10_000_000...12_000_000).contains(lifetime))
   }
 
-  @Test func `a bound of time judges each message by its own time`() throws {
+  @Test func `a time bound compares each message's own time`() throws {
     let store = try TemporaryStore()
     let alice = try store.messenger("alice")
     try alice.say("elsewhere", to: "bob")
@@ -102,7 +102,7 @@ struct OrderTests {
     #expect(try bob.history(of: query).map(\.number) == [1])
   }
 
-  @Test func `an id sorts with its message's time`() throws {
+  @Test func `message ids sort in order of time`() throws {
     let store = try TemporaryStore()
     let lines = try (0..<100).map { try Outgoing(to: .direct("bob"), text: "\($0)") }
     let ids = try store.messenger("alice").send(lines).map { try $0.get().id.description }

@@ -26,7 +26,8 @@ struct OwnStateTests {
   // MARK: For all of them
 
   @Test(arguments: [OwnChange.pinned(true), .archived(true), .muted(for: nil), .named("mine")])
-  func `you alone see and are told of a change, and the same change again is none`(_ change: OwnChange) throws {
+  func `only you see your pin, mute, archive or name, and setting it again changes nothing`(_ change: OwnChange) throws
+  {
     let group = try OpsGroup()
     let (position, others) = try (group.alice.here(), [group.alice, group.carol].map { try $0.seen("+ops") })
     #expect(try group.bob.change(change, in: Self.ops).count == 1)
@@ -40,13 +41,15 @@ struct OwnStateTests {
   }
 
   @Test(arguments: [OwnChange.pinned(false), .archived(false), .unmuted, .named(nil)])
-  func `undoing what is not set changes nothing`(_ change: OwnChange) throws {
+  func `undoing a pin, mute, archive or name that is not set changes nothing`(_ change: OwnChange) throws {
     let group = try OpsGroup()
     #expect(try group.changes { _ = try group.bob.change(change, in: Self.ops) } == 0)
   }
 
   @Test(arguments: [OwnChange.pinned(true), .archived(true), .muted(for: nil), .named("mine"), .deleted])
-  func `a former member may still do it, and a stranger may not`(_ change: OwnChange) throws {
+  func `a former member can still pin, mute, archive, name or delete a group, and an outsider cannot`(
+    _ change: OwnChange
+  ) throws {
     let group = try OpsGroup()
     _ = try group.carol.leave(.title("ops"))
     #expect(try group.carol.change(change, in: Self.ops).count == 1)
@@ -55,7 +58,7 @@ struct OwnStateTests {
     #expect(try code { try group.dave.change(change, in: Self.ops) } == .unknownConversation)
   }
 
-  @Test func `several conversations change at once, each once, and none when one of them is unknown`() throws {
+  @Test func `several conversations change at once, or not at all if one of them is unknown`() throws {
     let group = try groupAndDirect()
     let some = try ["+ops", "carol", "+ops"].map(ConversationReference.init)
     #expect(try group.bob.change(.pinned(true), in: some).map(\.name) == ["ops", "carol"])
@@ -87,7 +90,7 @@ struct OwnStateTests {
     #expect(try group.bob.change(.unmuted, in: Self.ops).map(\.mutedUntil) == [nil])
   }
 
-  @Test func `a mute with an end lasts that long, and a later one replaces it`() throws {
+  @Test func `a timed mute ends after its time, and a later mute replaces it`() throws {
     let group = try OpsGroup()
     for hours in [8, 1] {
       let before = Timestamp.now.microseconds
@@ -99,7 +102,7 @@ struct OwnStateTests {
     #expect(try group.bob.seen("+ops").mutedUntil == nil, "its end has come")
   }
 
-  @Test func `a mute is a mark for what shows notices: lists, counts and streams stay as they are`() throws {
+  @Test func `muting does not change lists, counts and streams`() throws {
     let group = try OpsGroup()
     let position = try group.bob.here()
     _ = try group.bob.change(.muted(for: nil), in: Self.ops)
@@ -125,7 +128,7 @@ struct OwnStateTests {
 
   // MARK: Archive
 
-  @Test func `an archived conversation is out of the list and its counts, and is listed on request`() throws {
+  @Test func `an archived conversation is neither listed nor counted, except on request`() throws {
     let group = try groupAndDirect()
     _ = try group.bob.change(.archived(true), in: [.direct("carol")])
     #expect(try list(group.bob) == ["dave", "ops"] && group.bob.unreadCount() == 1)
@@ -136,7 +139,7 @@ struct OwnStateTests {
     #expect(try list(group.bob) == ["carol", "dave", "ops"])
   }
 
-  @Test func `the next message brings an archived conversation back, also your own`() throws {
+  @Test func `the next message unarchives a conversation, also your own message`() throws {
     let group = try groupAndDirect()
     for (user, other) in [(group.carol, "bob"), (group.bob, "carol")] {
       _ = try group.bob.change(.archived(true), in: [.direct("carol")])
@@ -146,7 +149,7 @@ struct OwnStateTests {
     }
   }
 
-  @Test func `a muted conversation stays archived whatever is said, until it is unarchived`() throws {
+  @Test func `messages do not unarchive a muted conversation`() throws {
     let group = try groupAndDirect()
     for change in [OwnChange.archived(true), .muted(for: nil)] {
       _ = try group.bob.change(change, in: [.direct("carol")])
@@ -158,7 +161,7 @@ struct OwnStateTests {
     #expect(try list(group.bob) == ["carol", "dave", "ops"])
   }
 
-  @Test func `an archived conversation comes back once its mute has ended`() throws {
+  @Test func `an archived conversation is unarchived by a message once its mute has ended`() throws {
     let group = try OpsGroup()
     for change in [OwnChange.archived(true), .muted(for: .seconds(3600))] {
       _ = try group.bob.change(change, in: Self.ops)
@@ -168,7 +171,7 @@ struct OwnStateTests {
     #expect(try list(group.bob) == ["ops"])
   }
 
-  @Test func `a pin, a mute and an archive end neither with leaving nor with being added again`() throws {
+  @Test func `a pin, a mute and an archive survive leaving and being added again`() throws {
     let group = try OpsGroup()
     for change in [OwnChange.pinned(true), .archived(true), .muted(for: nil)] {
       _ = try group.carol.change(change, in: Self.ops)
@@ -186,7 +189,7 @@ struct OwnStateTests {
 
   // MARK: Name
 
-  @Test func `a name of your own refers to the conversation, before all titles`() throws {
+  @Test func `your own name for a conversation takes precedence over titles`() throws {
     let group = try groupAndDirect()
     _ = try group.bob.change(.named("ops"), in: [.direct("carol")])
     #expect(try list(group.bob) == ["ops", "dave", "ops"])
@@ -203,7 +206,7 @@ struct OwnStateTests {
     #expect(try [group.carol.seen("+alerts").id] == id && list(group.carol) == ["alerts"])
   }
 
-  @Test func `a name follows the rules of titles, and no two of your conversations have the same`() throws {
+  @Test func `your own name follows the rules of titles and is unique among your conversations`() throws {
     let group = try groupAndDirect()
     let carol = [ConversationReference.direct("carol")]
     for name in ["", "a\nb", "a\u{200B}b", String(repeating: "x", count: 257)] {

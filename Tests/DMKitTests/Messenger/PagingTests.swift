@@ -69,7 +69,7 @@ struct PagingTests {
     }
   }
 
-  @Test func `a large group stands where its last message puts it`() throws {
+  @Test func `a large group is listed by the time of its last message`() throws {
     let crowd = (0...Conversations.smallGroup).map { "u\($0)" }
     let store = try TemporaryStore(users: ["alice"])
     try store.execute(

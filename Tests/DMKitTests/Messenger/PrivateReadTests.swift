@@ -30,7 +30,7 @@ struct PrivateReadTests {
     func read() throws -> [Int] { try alice.everything(in: "bob").filter { $0.status == .read }.map(\.number) }
   }
 
-  @Test func `nobody is told of a private mark, and the status stays`() throws {
+  @Test func `marking as read privately sends no receipt and keeps the status`() throws {
     let scene = try Scene()
     let position = try scene.alice.here()
     #expect(try scene.mark(1...4, isPrivate: true) == [1...4])
@@ -41,7 +41,7 @@ struct PrivateReadTests {
     #expect(try scene.store.findings() == [])
   }
 
-  @Test func `only what is newly marked in public gets a receipt`() throws {
+  @Test func `a public mark sends receipts only for messages that become read by it`() throws {
     let scene = try Scene()
     try scene.bob.say("11", to: "alice")
     try scene.alice.say("12", to: "bob")
@@ -58,7 +58,7 @@ struct PrivateReadTests {
     #expect(try scene.store.findings() == [])
   }
 
-  @Test func `a user who hides read receipts marks privately, by every way of marking`() throws {
+  @Test func `a user who hides read receipts marks privately, with every command that marks`() throws {
     let scene = try Scene()
     #expect(try scene.bob.user().sendsReadReceipts)
     #expect(try !scene.bob.setProfile(ProfileChange(sendsReadReceipts: false)).sendsReadReceipts)
@@ -74,7 +74,7 @@ struct PrivateReadTests {
     #expect(try scene.store.findings() == [])
   }
 
-  @Test func `only the messages of one sender are marked`() throws {
+  @Test func `marking can be limited to the messages of one sender`() throws {
     let store = try TemporaryStore()
     let bob = try store.messenger("bob")
     _ = try bob.createGroup(titled: "ops", with: ["alice", "carol"])
@@ -89,7 +89,7 @@ struct PrivateReadTests {
     #expect(try code { try bob.markReadEverywhere(.all, options) } == .unknownUser)
   }
 
-  @Test func `everywhere leaves out conversations that are named, and those that are muted or not`() throws {
+  @Test func `marking everywhere can leave out named, muted or unmuted conversations`() throws {
     let store = try TemporaryStore(users: ["alice", "bob", "carol", "dave"])
     let bob = try store.messenger("bob")
     for user in ["alice", "carol", "dave"] { try store.messenger(user).say("x", to: "bob") }
@@ -108,7 +108,7 @@ struct PrivateReadTests {
     #expect(try code { try marked(["nobody"]) } == .unknownUser)
   }
 
-  @Test func `receipts of several messages say who got and who read them, by act`() throws {
+  @Test func `the receipts of several messages have one record for each act of a user`() throws {
     let store = try TemporaryStore()
     let (alice, bob) = (try store.messenger("alice"), try store.messenger("bob"))
     _ = try alice.createGroup(titled: "ops", with: ["bob", "carol"])
@@ -137,7 +137,7 @@ struct PrivateReadTests {
     #expect(deliveries.map(\.at) == [nil] && deliveries.map(\.ranges) == [[2...2, 4...5]])
   }
 
-  @Test func `a message is delivered only to those who were there when it was said`() throws {
+  @Test func `a delivery receipt covers only messages sent after the user joined`() throws {
     let store = try TemporaryStore()
     let alice = try store.messenger("alice")
     _ = try alice.createGroup(titled: "ops", with: ["bob"])
@@ -151,7 +151,7 @@ struct PrivateReadTests {
     #expect(receipts.first?.ranges.allSatisfy { $0.lowerBound > 2 } == true)
   }
 
-  @Test func `a dump and a backup carry private marks and the switch that makes all marks private`() throws {
+  @Test func `a dump and a backup keep private read marks and the setting that hides receipts`() throws {
     let scene = try Scene()
     _ = try scene.mark(1...4, isPrivate: true)
     _ = try scene.mark(6...7, isPrivate: false)

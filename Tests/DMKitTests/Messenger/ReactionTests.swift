@@ -24,7 +24,7 @@ struct ReactionTests {
     #expect(try group.store.findings() == [])
   }
 
-  @Test func `each emoji stands once, in the order in which it came, with its users in order`() throws {
+  @Test func `each emoji is listed once, and emoji and users are in order of reaction`() throws {
     let group = try groupWithMessage()
     try group.carol.react("👀", to: "+ops:2")
     try group.bob.react("👍", to: "+ops:2")
@@ -48,7 +48,7 @@ struct ReactionTests {
     #expect(try group.store.findings() == [])
   }
 
-  @Test func `the same emoji again changes nothing, nor does taking back a reaction that is not there`() throws {
+  @Test func `repeating a reaction and removing a missing one change nothing`() throws {
     let group = try groupWithMessage()
     try group.bob.react("👍", to: "+ops:2")
     #expect(try group.changes { try group.bob.react("👍", to: "+ops:2") } == 0)
@@ -56,7 +56,7 @@ struct ReactionTests {
     #expect(try reactions(group.alice) == ["👍 bob"])
   }
 
-  @Test func `the answer says which message, who and which emoji`() throws {
+  @Test func `the result of reacting has the message, the user and the emoji`() throws {
     let group = try groupWithMessage()
     let message = try group.bob.message("+ops:2")
     guard case .reaction(let reaction) = try group.bob.act(.react("👍"), on: "+ops:-1") else {
@@ -80,7 +80,7 @@ struct ReactionTests {
   }
 
   @Test(arguments: ["", "a", "ok", "👍👍", "👍 ", " 👍", "👍a", "1", "#", "🇩", "🇩🇪🇫🇷", "海", "©", "\u{200D}", "👍\u{200D}"])
-  func `what is not one emoji is a bad field`(_ text: String) throws {
+  func `a reaction that is not exactly one emoji is a bad field`(_ text: String) throws {
     let fault = try fault { try Edit(MessageReference("bob:1"), .react(text)) }
     #expect(fault?.code == .badField && fault?.subject == "emoji")
   }
@@ -90,7 +90,7 @@ struct ReactionTests {
     #expect(try code { try group.bob.react("👍", to: "+ops:1") } == .notAllowed)
   }
 
-  @Test func `a message that was deleted, has expired or was never sent is unknown`() throws {
+  @Test func `reacting to a message that is deleted, expired or was never sent is an error`() throws {
     let group = try OpsGroup()
     for number in try group.goneMessages(for: group.bob) {
       #expect(try code { try group.bob.react("👍", to: "+ops:\(number)") } == .unknownMessage, "\(number)")
@@ -115,7 +115,7 @@ struct ReactionTests {
     #expect(try reactions(group.alice) == ["👍 carol"])
   }
 
-  @Test func `a reaction is not a message: it changes no count, no order and no status`() throws {
+  @Test func `a reaction changes no unread count, no order and no status`() throws {
     let group = try groupWithMessage()
     try group.alice.say("later", to: "bob")
     let before = try (group.bob.conversations().map(\.id), group.bob.unreadCount())
@@ -125,7 +125,7 @@ struct ReactionTests {
     #expect(try group.carol.seen("+ops").unreadCount == 1, "reacting does not mark as read")
   }
 
-  @Test func `a reaction brings back neither an archived nor a deleted conversation`() throws {
+  @Test func `a reaction does not return an archived or deleted conversation to the list`() throws {
     let group = try groupWithMessage()
     _ = try group.alice.change(.archived(true), in: [.title("ops")])
     _ = try group.carol.change(.deleted, in: [.title("ops")])
@@ -133,7 +133,7 @@ struct ReactionTests {
     #expect(try group.alice.conversations() == [] && group.carol.conversations() == [])
   }
 
-  @Test func `the stream tells a reaction and that it was taken back`() throws {
+  @Test func `the stream has an event when a reaction is added and when it is removed`() throws {
     let group = try groupWithMessage()
     let position = try group.alice.here()
     try group.bob.react("👍", to: "+ops:2")
@@ -147,7 +147,7 @@ struct ReactionTests {
     #expect(try group.alice.received([.reaction], from: later) == ["bob reacted to 2: "])
   }
 
-  @Test func `a user who was added after a message is told of no reaction to it`() throws {
+  @Test func `a user who was added after a message gets no event for a reaction to it`() throws {
     let group = try groupWithMessage()
     _ = try group.alice.add(["dave"], to: .title("ops"))
     let position = try group.alice.here()

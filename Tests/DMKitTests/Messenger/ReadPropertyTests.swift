@@ -39,7 +39,7 @@ struct ReadPropertyTests {
   }
 
   @Test(arguments: 1...20 as ClosedRange<UInt64>)
-  func `read marks say what plain sets say, whatever is done`(_ seed: UInt64) throws {
+  func `read marks, counts and receipts equal those of a model that uses plain sets`(_ seed: UInt64) throws {
     var run = try Run(seed: seed, isDirect: seed % 2 == 0)
     for act in 1...300 {
       let user = run.users[run.random.below(run.users.count)]

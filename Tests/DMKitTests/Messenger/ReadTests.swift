@@ -29,7 +29,7 @@ struct ReadTests {
     #expect(try scene.bob.markRead(.ranges([RangeReference(from: 90, to: nil)]), in: .direct("alice")) == nil)
   }
 
-  @Test func `before a time means what was said earlier`() throws {
+  @Test func `marking before a time marks the messages that were sent earlier`() throws {
     let scene = try filled()
     let sixth = try scene.bob.everything(in: "alice")[5]
     let receipt = try #require(try scene.bob.markRead(.before(.time(sixth.createdAt)), in: .direct("alice")))
@@ -37,7 +37,7 @@ struct ReadTests {
     #expect(try scene.bob.markRead(.before(.time(Timestamp(microseconds: 0))), in: .direct("alice")) == nil)
   }
 
-  @Test func `everywhere returns one record for each conversation that changed`() throws {
+  @Test func `marking everywhere returns one record for each conversation that changed`() throws {
     let scene = try filled()
     try scene.store.messenger("carol").say("hi", to: "bob")
     try scene.bob.say("mine", to: "bob")
@@ -48,7 +48,7 @@ struct ReadTests {
     #expect(try scene.bob.unreadCount() == 0)
   }
 
-  @Test func `unread is for the user alone, their own words stay read, and the receipts stay`() throws {
+  @Test func `marking as unread affects only messages of others, and their receipts stay`() throws {
     let scene = try filled()
     try scene.bob.say("eleven", to: "alice")
     _ = try scene.bob.markRead(.all, in: .direct("alice"))
@@ -71,7 +71,7 @@ struct ReadTests {
     #expect(try scene.alice.receipts(for: .number(1, in: .direct("bob"))).isEmpty)
   }
 
-  @Test func `exact messages are marked and not those between them`() throws {
+  @Test func `marking a list of messages does not mark those between them`() throws {
     let scene = try filled()
     let id = try scene.alice.conversation(.direct("bob")).id
     let mentioned = [2, 5, 99, 9].map { Messenger.MarkedMessage(conversation: id, seq: $0) }
@@ -84,7 +84,7 @@ struct ReadTests {
     for seq in [3, 4, 8] { #expect(try scene.alice.receipts(for: .number(seq, in: .direct("bob"))).isEmpty) }
   }
 
-  @Test func `who has read a message and when is told oldest first, without its sender`() throws {
+  @Test func `read receipts of a message are oldest first and without its sender`() throws {
     let store = try TemporaryStore()
     let alice = try store.messenger("alice")
     _ = try alice.createGroup(titled: "ops", with: ["bob", "carol"])
@@ -114,7 +114,7 @@ struct ReadTests {
     #expect(try scene.bob.markRead(.all, in: .direct("alice"), options) == nil)
   }
 
-  @Test func `up to a message that is not there is an error`() throws {
+  @Test func `marking up to an unknown message is an error`() throws {
     let scene = try filled()
     #expect(try code { try scene.bob.markRead(.upTo(.number(11, in: nil)), in: .direct("alice")) } == .unknownMessage)
     #expect(

@@ -18,7 +18,7 @@ struct ReportTests {
     #expect(try reports(group) == ["they sell things: buy this"])
   }
 
-  @Test func `reporting a message once more replaces the reason, and each user has a report of their own`() throws {
+  @Test func `a second report of a message replaces the user's first, and each user has their own report`() throws {
     let group = try OpsGroup()
     try group.bob.say("buy this", to: "+ops")
     try group.alice.act(.report(reason: "spam"), on: "+ops:2")
@@ -27,7 +27,7 @@ struct ReportTests {
     #expect(try reports(group) == ["no reason: buy this", "rude: buy this"])
   }
 
-  @Test func `your own message and an announcement cannot be reported, and a stranger may not report`() throws {
+  @Test func `your own messages and announcements cannot be reported, and outsiders cannot report`() throws {
     let group = try OpsGroup()
     let sent = try group.bob.say("mine", to: "+ops")
     #expect(try code { try group.bob.act(.report(reason: nil), on: "+ops:2") } == .notAllowed)
@@ -44,7 +44,7 @@ struct ReportTests {
     #expect(try reports(group) == ["this is why: rude"])
   }
 
-  @Test func `nobody in the conversation is told of a report`() throws {
+  @Test func `a report does not appear in the change log, so that participants get no event`() throws {
     let group = try OpsGroup()
     try group.bob.say("rude", to: "+ops")
     #expect(try group.changes { try group.alice.act(.report(reason: nil), on: "+ops:2") } == 0)

@@ -22,7 +22,7 @@ import Testing
     try find(user, store) { $0.words = words }
   }
 
-  @Test func `a user finds what is said in their conversations and in no others`() throws {
+  @Test func `a search covers the user's own conversations only`() throws {
     let store = try TemporaryStore()
     try store.messenger("alice").say("lunch with bob", to: "bob")
     try store.messenger("carol").say("lunch with alice", to: "alice")
@@ -32,7 +32,7 @@ import Testing
     #expect(try find("alice", "", store).isEmpty)
   }
 
-  @Test func `conversation, sender, time and contents narrow a search, with words or without`() throws {
+  @Test func `a search can be limited by conversation, sender, time and contents, with or without words`() throws {
     let store = try TemporaryStore()
     let alice = try store.messenger("alice")
     let bob = try store.messenger("bob")
@@ -61,7 +61,7 @@ import Testing
     #expect(try code { try find("bob", store) { $0.conversations = [.direct("carol")] } } == .unknownConversation)
   }
 
-  @Test func `at most so many are found, over several batches too`() throws {
+  @Test func `a search returns at most its limit, over several batches too`() throws {
     let store = try TemporaryStore()
     let alice = try store.messenger("alice")
     for index in 1...250 { try alice.say("lunch \(index)", to: "bob") }
@@ -74,12 +74,12 @@ import Testing
     #expect(try find("bob", store) { ($0.conversations, $0.limit) = ([.direct("alice")], 0) }.isEmpty)
   }
 
-  @Test func `in a store that is not there yet nothing is found`() throws {
+  @Test func `a search in a store that does not exist yet finds nothing`() throws {
     let store = try TemporaryStore(users: [], isNamed: false)
     #expect(try find("alice", "lunch", store).isEmpty)
   }
 
-  @Test func `a message as a bound counts by its number, also where times go back`() throws {
+  @Test func `a message bound of a search compares numbers, even if times go back`() throws {
     let store = try TemporaryStore()
     let alice = try store.messenger("alice")
     let future = Timestamp(microseconds: Timestamp.now.microseconds + 7_200_000_000)

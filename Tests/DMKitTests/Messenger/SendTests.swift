@@ -28,7 +28,7 @@ struct SendTests {
     #expect(try store.integers("SELECT count(*) FROM conversation") == [[1]])
   }
 
-  @Test func `what was sent comes back byte for byte`() throws {
+  @Test func `any text is read back byte for byte`() throws {
     let store = try TemporaryStore()
     let alice = try store.messenger("alice")
     let texts = [
@@ -82,7 +82,7 @@ struct SendTests {
     #expect(try alice.everything(in: "bob").count == 1)
   }
 
-  @Test func `a text that only looks the same is another text`() throws {
+  @Test func `a nonce with a text that looks the same but differs in its bytes is a conflict`() throws {
     let store = try TemporaryStore()
     let alice = try store.messenger("alice")
     try alice.say("caf\u{E9}", to: "bob", nonce: "n")
@@ -90,7 +90,7 @@ struct SendTests {
     #expect(code == .nonceConflict)
   }
 
-  @Test func `a nonce is its sender's in its conversation`() throws {
+  @Test func `a nonce is unique for its sender and conversation only`() throws {
     let store = try TemporaryStore()
     let (alice, bob) = (try store.messenger("alice"), try store.messenger("bob"))
     let messages = [
@@ -101,7 +101,7 @@ struct SendTests {
     #expect(messages.map(\.isDuplicate) == [false, false, false])
   }
 
-  @Test func `a message answers one of its own conversation and no other`() throws {
+  @Test func `a reply must refer to a message of its own conversation`() throws {
     let store = try TemporaryStore()
     let alice = try store.messenger("alice")
     let first = try alice.say("lunch?", to: "bob")
@@ -116,7 +116,7 @@ struct SendTests {
     #expect(try store.integers("SELECT count(*) FROM conversation") == [[2]])
   }
 
-  @Test func `a batch goes on past what cannot be sent`() throws {
+  @Test func `a batch continues after a message that cannot be sent`() throws {
     let store = try TemporaryStore()
     let alice = try store.messenger("alice")
     let results = try alice.send([
@@ -132,7 +132,7 @@ struct SendTests {
     #expect(try store.integers("SELECT count(*) FROM conversation") == [[2]])
   }
 
-  @Test func `one conversation named in several ways has one count of messages`() throws {
+  @Test func `a conversation referred to by title and by id has one sequence of numbers`() throws {
     let store = try TemporaryStore()
     let alice = try store.messenger("alice")
     let group = try alice.createGroup(titled: "ops", with: ["bob"])
@@ -145,7 +145,7 @@ struct SendTests {
     #expect(try alice.conversation(.title("ops")).unreadCount == 0)
   }
 
-  @Test func `handles that only look the same are two users, in one batch too`() throws {
+  @Test func `handles that look the same but differ in their bytes are two users, in one batch too`() throws {
     let store = try TemporaryStore(users: ["alice", "ren\u{E9}", "rene\u{301}"])
     let alice = try store.messenger("alice")
     let results = try alice.send([
@@ -155,7 +155,7 @@ struct SendTests {
     #expect(conversations[0] != conversations[1])
   }
 
-  @Test func `a conversation whose beginning was undone leaves no id behind`() throws {
+  @Test func `a conversation that was rolled back leaves no cached id behind`() throws {
     let store = try TemporaryStore(users: ["alice", "bob", "carol", "dave"])
     let bob = try store.messenger("bob")
     _ = try bob.setBlocked(true, ["carol"])

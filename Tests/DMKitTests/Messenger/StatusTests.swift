@@ -59,7 +59,7 @@ struct StatusTests {
     #expect(try scene.statuses(to: "alice") == [.read, .read, .delivered])
   }
 
-  @Test func `a user who is blocked sees the status as before, by their own receipt`() throws {
+  @Test func `a blocked user still sees the status that their own receipts give`() throws {
     let scene = try Scene()
     let alice = try scene.store.messenger("alice")
     for number in 1...2 { try alice.say("\(number)", to: "+ops") }
@@ -72,7 +72,7 @@ struct StatusTests {
     #expect(try scene.readers(2, to: "alice") == ([], 0))
   }
 
-  @Test func `the readers of a message and their number are those of its receipts`() throws {
+  @Test func `a message's readers and their number equal its receipts`() throws {
     let scene = try Scene()
     try scene.store.messenger("alice").say("1", to: "+ops")
     try scene.store.messenger("carol").say("2", to: "+ops")
@@ -87,7 +87,7 @@ struct StatusTests {
     }
   }
 
-  @Test func `who has read what is the same for every order in which messages are looked at`() throws {
+  @Test func `the readers of messages are the same in whatever order the messages are read`() throws {
     let scene = try Scene()
     let alice = try scene.store.messenger("alice")
     for number in 1...40 { try alice.say("\(number)", to: "+ops") }
@@ -116,7 +116,7 @@ struct StatusTests {
     }
   }
 
-  @Test func `followers are told that a message is read by somebody whose receipt is the first that counts`() throws {
+  @Test func `followers get a read event for the first receipt that counts for them`() throws {
     let scene = try Scene()
     let alice = try scene.store.messenger("alice")
     try alice.say("1", to: "+ops")

@@ -6,14 +6,14 @@ import Testing
 @testable import TestSupport
 
 struct UsersTests {
-  @Test func `the first to write in a new store is created, whatever their handle`() throws {
+  @Test func `the first user who writes to a new store is created, whatever their handle`() throws {
     let store = try TemporaryStore(users: [])
     let zoe = try store.messenger("zoe")
     try zoe.say("note", to: "zoe")
     #expect(try zoe.user().handle.description == "zoe")
   }
 
-  @Test func `the login name is created by its first write`() throws {
+  @Test func `the user of the login name is created by their first write`() throws {
     let store = try TemporaryStore(users: ["alice"])
     let bob = try store.messenger("bob", isLoginName: true)
     #expect(try bob.conversations().isEmpty)
@@ -22,7 +22,7 @@ struct UsersTests {
     #expect(try store.messenger("alice").conversations().count == 1)
   }
 
-  @Test func `a name that was given must have been added`() throws {
+  @Test func `a user that is named explicitly must exist`() throws {
     let store = try TemporaryStore(users: ["alice"])
     let bob = try store.messenger("bob")
     #expect(try code { try bob.say("hi", to: "alice") } == .unknownUser)
@@ -31,7 +31,7 @@ struct UsersTests {
     #expect(try store.messenger("alice").users(limit: 10).map(\.handle.description) == ["alice"])
   }
 
-  @Test func `a message to nobody makes no ghost`() throws {
+  @Test func `a message to an unknown user creates neither user nor conversation`() throws {
     let store = try TemporaryStore(users: ["alice"])
     #expect(try code { try store.messenger("alice").say("hi", to: "bbo") } == .unknownUser)
     #expect(try store.integers("SELECT count(*) FROM user") == [[1]])
@@ -44,7 +44,7 @@ struct UsersTests {
     #expect(try store.location.state() == .absent)
   }
 
-  @Test func `a handle is taken once`() throws {
+  @Test func `a handle that exists cannot be added again, and case distinguishes handles`() throws {
     let store = try TemporaryStore(users: ["alice"])
     let alice = try store.messenger("alice")
     #expect(try code { try alice.addUser(Handle("alice")) } == .handleTaken)
@@ -67,7 +67,7 @@ struct UsersTests {
     ProfileChange(avatarURL: String(repeating: "x", count: 257)),
     ProfileChange(bio: String(repeating: "x", count: 4097)), ProfileChange(bio: "a\u{0}"),
   ])
-  func `a profile's field has a limit and no NUL`(_ change: ProfileChange) throws {
+  func `the fields of a profile have a maximum length and no NUL`(_ change: ProfileChange) throws {
     let store = try TemporaryStore(users: ["alice"])
     let alice = try store.messenger("alice")
     #expect(try code { try alice.setProfile(change) } == .badField)
@@ -75,7 +75,7 @@ struct UsersTests {
     #expect(try store.integers("SELECT count(*) FROM user") == [[1]])
   }
 
-  @Test func `users come by handle, in pages`() throws {
+  @Test func `users are listed in pages, sorted by the bytes of their handles`() throws {
     let names = ["zoe", "Bob", "alice", "海", "bob", "|trey|"]
     let store = try TemporaryStore(users: names)
     let alice = try store.messenger("alice")
@@ -86,7 +86,7 @@ struct UsersTests {
     #expect(listed == ["Bob", "alice", "bob", "zoe", "|trey|", "海"])
   }
 
-  @Test func `an absent store that was named is an error to read and made by a write`() throws {
+  @Test func `reading a named store that does not exist is an error, and a write creates it`() throws {
     let store = try TemporaryStore(users: [])
     let alice = try store.messenger("alice")
     #expect(try code { try alice.conversations() } == .noStore)
@@ -97,7 +97,7 @@ struct UsersTests {
     #expect(try alice.conversations().count == 1)
   }
 
-  @Test func `an absent default store is empty`() throws {
+  @Test func `a default store that does not exist reads as empty`() throws {
     let store = try TemporaryStore(users: [], isNamed: false)
     let alice = try store.messenger("alice", isLoginName: true)
     #expect(try alice.conversations().isEmpty)

@@ -64,7 +64,9 @@ struct VisibilityPropertyTests {
   }
 
   @Test(arguments: 1...12 as ClosedRange<UInt64>)
-  func `histories, searches, streams, references, counts and consumers agree on who sees what`(_ seed: UInt64) throws {
+  func `histories, searches, streams, references, counts and consumers agree on the visible messages`(_ seed: UInt64)
+    throws
+  {
     var run = try Run(seed: seed)
     for act in 1...120 {
       try run.act()

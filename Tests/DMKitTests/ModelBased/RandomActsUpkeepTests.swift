@@ -8,7 +8,7 @@ import Testing
 /// Five users act at random, and checks of the store find nothing.
 struct RandomActsUpkeepTests {
   @Test(arguments: 1...6 as ClosedRange<UInt64>)
-  func `after each of 200 random acts a deep check finds nothing, and neither does one after repair, purge and restore`(
+  func `a deep check finds no faults after each of 200 random acts, nor after repair, purge and restore`(
     _ seed: UInt64
   ) throws {
     let run = try RandomActs(seed: seed)

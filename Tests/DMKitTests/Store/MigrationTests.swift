@@ -14,7 +14,7 @@ struct MigrationTests {
     return store
   }
 
-  @Test func `a released step is never edited`() throws {
+  @Test func `a released migration step equals its fixture, so that it is never edited`() throws {
     #expect(Migration.steps.count == 10)
     #expect(try Migration.steps[0] == fixture("m0001-initial.sql"))
     #expect(try Migration.steps[1] == fixture("m0002-live.sql"))
@@ -42,7 +42,7 @@ struct MigrationTests {
     #expect(try parts(after: [Migration.schema]) == parts(after: Migration.steps))
   }
 
-  @Test func `a new store has the mark of dm and the version of its schema`() throws {
+  @Test func `a new store has dm's application id, the current schema version and WAL mode`() throws {
     let store = try TemporaryStore()
     #expect(try store.integers("PRAGMA application_id") == [[Migration.applicationID]])
     #expect(try store.integers("PRAGMA user_version") == [[Int64(Migration.steps.count)]])
@@ -58,7 +58,7 @@ struct MigrationTests {
     #expect(try store.texts("SELECT hex(uuid) FROM store") == before)
   }
 
-  @Test func `the files of a store are its owner's alone`() throws {
+  @Test func `only the owner can access the files of a store`() throws {
     let store = try TemporaryStore()
     let alice = try store.messenger("alice")
     try alice.say("hi", to: "bob")
@@ -85,7 +85,7 @@ struct MigrationTests {
     #expect(try store.integers("SELECT count(*) FROM message") == [[1]])
   }
 
-  @Test func `another program's database is foreign, whether it has a mark or not`() throws {
+  @Test func `another program's database is foreign, with or without an application id`() throws {
     for sql in ["PRAGMA application_id = 1234", "CREATE TABLE t (a)", "PRAGMA user_version = 1"] {
       let store = try newStore(sql)
       #expect(try code { try store.messenger("alice").conversations() } == .storeForeign, "\(sql)")
@@ -93,7 +93,7 @@ struct MigrationTests {
     }
   }
 
-  @Test func `an empty file is a store that is being created, and is absent until it has been`() throws {
+  @Test func `an empty database file counts as no store until a write creates it`() throws {
     let store = try newStore()
     #expect(try code { try store.messenger("alice").conversations() } == .noStore)
     try store.messenger("alice").say("hi", to: "alice")
@@ -118,7 +118,7 @@ struct MigrationTests {
     #expect(try code { try store.messenger("alice").say("hi", to: "alice") } == .storeForeign)
   }
 
-  @Test func `a store of version 1 opens, reads and goes on`() throws {
+  @Test func `a store of version 1 can be read and written`() throws {
     let store = try newStore(String(decoding: fixture("v1.sql"), as: UTF8.self))
     let bob = try store.messenger("bob")
     let list = try bob.conversations()
@@ -135,7 +135,7 @@ struct MigrationTests {
     #expect(try store.integers("PRAGMA user_version") == [[Int64(Migration.steps.count)]])
   }
 
-  @Test func `a store of version 1 is brought up to date by the first process that opens it, reader or not`() throws {
+  @Test func `the first process that opens a store of version 1 migrates it, even to read`() throws {
     for isReader in [true, false] {
       let store = try newStore(String(decoding: fixture("v1.sql"), as: UTF8.self))
       let bob = try store.messenger("bob")
@@ -147,7 +147,7 @@ struct MigrationTests {
   }
 
   @Test
-  func `a user who left before version 9 sees the receipts that there were when the store was brought up to date`()
+  func `a user who left before version 9 sees the receipts that existed at the migration`()
     throws
   {
     let store = try TemporaryStore(users: ["alice", "bob", "carol"])
@@ -168,7 +168,7 @@ struct MigrationTests {
     #expect(try store.findings() == [])
   }
 
-  @Test func `what a user had not seen before version 10 was not delivered to them`() throws {
+  @Test func `the migration to version 10 marks messages from before a user joined as unseen`() throws {
     let store = try TemporaryStore.club()
     _ = try store.messenger("bob").edit([Edit(MessageReference("+club:4"), .delete(forEveryone: false))])[0].get()
     let hidden = try store.integers("SELECT is_deleted, is_unseen FROM hidden_range ORDER BY user", columns: 2)
@@ -180,7 +180,7 @@ struct MigrationTests {
     #expect(try store.findings() == [])
   }
 
-  @Test func `the log of version 1 is told as it was kept`() throws {
+  @Test func `a stream delivers the change log of a store of version 1`() throws {
     let store = try newStore(String(decoding: fixture("v1.sql"), as: UTF8.self))
     let bob = try store.messenger("bob")
     #expect(
@@ -193,7 +193,7 @@ struct MigrationTests {
     #expect(try bob.consumers().isEmpty)
   }
 
-  @Test func `a store of version 2 opens, follows and goes on`() throws {
+  @Test func `a store of version 2 can be read, and its consumers continue`() throws {
     let store = try newStore(String(decoding: fixture("v2.sql"), as: UTF8.self))
     let bob = try store.messenger("bob")
     #expect(try bob.everything(in: "alice").map(\.text) == ["lunch?", "gladly", "at one"])
@@ -209,7 +209,7 @@ struct MigrationTests {
     #expect(try bob.everything(in: "alice").map(\.status) == [.read, .delivered, .delivered])
   }
 
-  @Test func `a store of version 2 gets owners, digests and words that are found`() throws {
+  @Test func `migrating a store of version 2 adds owners, digests and the search index`() throws {
     let store = try newStore(String(decoding: fixture("v2.sql"), as: UTF8.self))
     #expect(try store.messenger("bob").conversations().count == 2)
     #expect(try store.integers("SELECT conversation, user FROM participant WHERE is_owner", columns: 2) == [[2, 3]])
@@ -226,7 +226,7 @@ struct MigrationTests {
     #expect(count == 4)
   }
 
-  @Test func `former members of an older store keep what they see on the day of the update`() throws {
+  @Test func `former members of an older store keep the state they see at the migration`() throws {
     let sql = Migration.steps.prefix(4).map { String(decoding: $0, as: UTF8.self) }.joined(separator: "\n")
     let store = try newStore(
       sql + """
@@ -246,7 +246,7 @@ struct MigrationTests {
     #expect(seen.participants.map(\.description) == ["alice", "bob"])
   }
 
-  @Test func `a group of version 2 that nobody is known to have made belongs to its first participant`() throws {
+  @Test func `a group of version 2 without a creator is owned by its first participant`() throws {
     let store = try newStore(String(decoding: fixture("v2.sql"), as: UTF8.self))
     try store.execute("UPDATE conversation SET creator = NULL WHERE id = 2")
     #expect(try store.messenger("bob").conversations().count == 2)

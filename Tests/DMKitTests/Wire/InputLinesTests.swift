@@ -18,7 +18,7 @@ struct InputLinesTests {
     try Messenger.MarkedMessage(line: Array(json.utf8)[...])
   }
 
-  @Test func `a line to send says where, what, and under which nonce`() throws {
+  @Test func `a line to send has a conversation, a text, a nonce and a reply reference`() throws {
     let line = try outgoing(
       #"{"type":"message","conversation":"+ops","text":"hi","nonce":"n","reply_to":"-1","x":{"y":[]}}"#)
     #expect(
@@ -26,7 +26,7 @@ struct InputLinesTests {
     #expect(try outgoing(#"{"conversation":"bob","text":"hi","nonce":null}"#).nonce == nil)
   }
 
-  @Test func `a printed message with another text is a line to send`() throws {
+  @Test func `a printed message with its text changed is a valid line to send`() throws {
     let store = try TemporaryStore()
     let alice = try store.messenger("alice")
     let first = try alice.say("one", to: "bob")
@@ -40,7 +40,7 @@ struct InputLinesTests {
     #expect(try store.messenger("bob").send(line).seq == 3)
   }
 
-  @Test func `a line to send names its conversation by id, a reply by an object and its lifetime by seconds`() throws {
+  @Test func `a line to send may use a conversation id, a reply object and a lifetime in seconds`() throws {
     let id = try #require(Identifier(Self.uuid))
     let line = try outgoing(
       #"{"conversation_id":"\#(Self.uuid)","conversation":"bob","text":"hi","reply_to":{"id":"\#(Self.uuid)","seq":5},"#
@@ -62,7 +62,7 @@ struct InputLinesTests {
     #expect(try fault { try outgoing(#"{"conversation":"bob","text":"hi","nonce":"\#(long)"}"#) }?.nonce == nil)
   }
 
-  @Test func `what is attached is named by ids, or by attachments that have one`() throws {
+  @Test func `attachments of a line are given by id or as attachment records with an id`() throws {
     let id = try #require(Identifier(Self.uuid))
     let to = try ConversationReference("bob")
     let attached = #""attachments":["\#(Self.uuid)",{"type":"attachment","id":"\#(Self.uuid)","name":"x"}]"#
@@ -89,7 +89,7 @@ struct InputLinesTests {
     #expect(try fault { try outgoing(line(33)) }?.subject == "attachments")
   }
 
-  @Test func `a printed line for dm-send is read by it`() throws {
+  @Test func `a line that is printed for dm-send is read back as the same message`() throws {
     let attachment = RecordsTests.fullAttachment
     for text in [nil, "hi"] {
       var json = JSONWriter()
@@ -125,18 +125,19 @@ struct InputLinesTests {
     (#"{"conversation":"bob","text":"hi","ack":"c"}"#, .badField),
     (#"{"conversation":"bob","text":"hi""#, .malformedLine), ("hi", .malformedLine), ("", .malformedLine),
   ])
-  func `a line to send that is wrong says what is`(_ json: String, _ expected: DMError.Code) throws {
+  func `an invalid line to send is refused with the code of its error`(_ json: String, _ expected: DMError.Code) throws
+  {
     #expect(try code { try outgoing(json) } == expected)
   }
 
-  @Test func `an acknowledgement that is no cursor is an error of its line, and acknowledges nothing`() throws {
+  @Test func `an acknowledgement that is not a cursor is an error and acknowledges nothing`() throws {
     let json = #"{"conversation":"bob","text":"hi","nonce":"n","ack":"nonsense"}"#
     let line = try ConsumerLine(line: Array(json.utf8)[...])
     #expect(line.acknowledges == nil)
     #expect(try code { try line.outgoing?.get() } == .badCursor)
   }
 
-  @Test func `a line of history is read as dm-tail printed it`() throws {
+  @Test func `a message line printed by dm-tail is a valid import line`() throws {
     let json = """
       {"type":"message","id":"\(Self.uuid)","conversation_id":"\(Self.uuid)","seq":3,"sender":"ann","text":"hi",\
       "created_at":"2026-11-21T14:30:00.123456Z","status":"read","reply_to":"\(Self.uuid)","nonce":"n"}
@@ -192,11 +193,11 @@ struct InputLinesTests {
       .badHandle
     ),
   ])
-  func `a line of history that is wrong says what is`(_ json: String, _ expected: DMError.Code) throws {
+  func `an invalid import line is refused with the code of its error`(_ json: String, _ expected: DMError.Code) throws {
     #expect(try code { try imported(json) } == expected)
   }
 
-  @Test func `a message is marked by its conversation and number, and other lines pass by`() throws {
+  @Test func `a line to mark has a conversation id and a number, and lines of other types are ignored`() throws {
     let id = try #require(Identifier(Self.uuid))
     let line = #"{"type":"message","conversation_id":"\#(Self.uuid)","seq":3,"text":"hi"}"#
     #expect(try mentioned(line) == Messenger.MarkedMessage(conversation: id, seq: 3))
@@ -213,7 +214,8 @@ struct InputLinesTests {
     ("{\"type\":\"message\",\"conversation_id\":\"bob\",\"seq\":3}", .badField), ("{\"type\":3}", .badField),
     ("x", .malformedLine),
   ])
-  func `a line to mark that is wrong says what is`(_ json: String, _ expected: DMError.Code) throws {
+  func `an invalid line to mark is refused with the code of its error`(_ json: String, _ expected: DMError.Code) throws
+  {
     #expect(try code { try mentioned(json) } == expected)
   }
 }

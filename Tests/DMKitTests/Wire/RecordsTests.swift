@@ -135,7 +135,7 @@ struct RecordsTests {
     }
   }
 
-  @Test func `a minimal record has the members that are not optional, in their order`() throws {
+  @Test func `a minimal record has only the required members, in the order of the schema`() throws {
     for record in Self.minimal {
       let object = try line(record)
       let (names, schema) = (object.members.map(\.name), try schema(object))
@@ -145,7 +145,7 @@ struct RecordsTests {
     }
   }
 
-  @Test func `each value is of the kind that the schema says`() throws {
+  @Test func `each value has the type that the schema declares`() throws {
     for record in Self.full + Self.minimal {
       let object = try line(record)
       for field in try schema(object).fields {
@@ -181,7 +181,7 @@ struct RecordsTests {
     #expect(json.bytes.last == 0x0A)
   }
 
-  @Test func `a message is written like this, and stays so`() {
+  @Test func `the JSON format of a message stays stable`() {
     var json = JSONWriter()
     json.line(Self.message)
     #expect(
@@ -200,7 +200,7 @@ struct RecordsTests {
         + "\n")
   }
 
-  @Test func `an event is written like this, and stays so`() {
+  @Test func `the JSON format of events stays stable`() {
     var json = JSONWriter()
     json.line(MessagingEvent.typing(Typing(conversationID: Self.id, users: [Self.bob])))
     json.line(MessagingEvent.typing(Typing(conversationID: Self.id, users: [])))
@@ -227,7 +227,7 @@ struct RecordsTests {
       ])
   }
 
-  @Test func `a message is the same line from history and live, but for the cursor at its end`() {
+  @Test func `a message is the same JSON in history and stream, except for the cursor at its end`() {
     var (history, live) = (JSONWriter(), JSONWriter())
     Self.message.write(to: &history)
     MessagingEvent.message(Self.message, Self.cursor).write(to: &live)
@@ -235,7 +235,7 @@ struct RecordsTests {
     #expect(String(decoding: live.bytes, as: UTF8.self) == line + #","cursor":"\#(Self.cursor)"}"#)
   }
 
-  @Test func `a schema is JSON that defines whatever it refers to`() throws {
+  @Test func `a JSON Schema document defines every record that it refers to`() throws {
     let document = RecordSchema.document(for: "dm-list", reads: "send_line", writes: ["conversation", "error"])
     let schema = try object(document.bytes)
     #expect(schema["$schema"] == .string("https://json-schema.org/draft/2020-12/schema"))
@@ -247,12 +247,12 @@ struct RecordsTests {
       definitions.members.map(\.name) == ["input", "conversation", "error", "message", "attachment", "send_line"])
   }
 
-  @Test func `a line that is printed for another program says of which kind it is`() throws {
+  @Test func `a line printed for another program has its type`() throws {
     let object = try line(SendLine(to: .direct("bob"), text: "hi", attachments: [Self.bareAttachment]))
     #expect(object.members.map(\.name) == ["type", "conversation", "text", "nonce", "attachments"])
   }
 
-  @Test func `codes of errors are snake case and none stands twice`() {
+  @Test func `error codes are unique and in snake case`() {
     let codes = DMError.Code.allCases.map(\.rawValue)
     #expect(
       codes.allSatisfy { $0.utf8.allSatisfy { $0 == 0x5F || (0x61...0x7A).contains($0) || (0x30...0x39).contains($0) } }

@@ -104,7 +104,7 @@ private func send(_ text: [UInt8]) -> [UInt8] {
   }
 
   @Test(arguments: malformed + wrong)
-  func `does the lines around a bad one, and says which it was`(bad: BadLine) throws {
+  func `dm-send sends the lines before and after a bad line, and reports its number`(bad: BadLine) throws {
     let f = try filled()
     let good = { (text: String) in Array(send("\"text\":\"\(text)\"").utf8) + [0x0A] }
     var line = bad.bytes
@@ -130,7 +130,7 @@ private func send(_ text: [UInt8]) -> [UInt8] {
   }
 
   @Test(arguments: malformed.filter { !$0.name.hasPrefix("1e") })
-  func `importing goes on after a bad line`(bad: BadLine) throws {
+  func `dm-import continues after a bad line`(bad: BadLine) throws {
     let f = try ToolFixture()
     let good = { (second: Int) in
       let time = "2004-11-15T00:00:0\(second)Z"
@@ -144,7 +144,7 @@ private func send(_ text: [UInt8]) -> [UInt8] {
   }
 
   @Test(arguments: malformed)
-  func `marking goes on after a bad line`(bad: BadLine) throws {
+  func `dm-read continues after a bad line`(bad: BadLine) throws {
     let f = try ToolFixture.filled()
     let lines = try f.done("dm-tail", ["bob"], as: "alice").output.split(separator: 0x0A)
     try #require(lines.count == 2)
@@ -157,13 +157,13 @@ private func send(_ text: [UInt8]) -> [UInt8] {
     #expect(try f.done("dm-list", ["--count"], as: "alice").stdout == "0\n")
   }
 
-  @Test func `takes CRLF, because white space may stand after an object`() throws {
+  @Test func `a line may end with CRLF`() throws {
     let f = try filled()
     let outcome = try f.done("dm-send", as: "alice", stdin: Input(send(#""text":"x""#) + "\r\n"))
     #expect(try outcome.record["text"]?.string == "x")
   }
 
-  @Test func `does not take a last line without a line feed`() throws {
+  @Test func `a last line without a line feed is an error`() throws {
     let f = try filled()
     for program in ["dm-send", "dm-import", "dm-read"] {
       let outcome = try f.run(program, as: "alice", stdin: Input(send(#""text":"half""#)))
@@ -175,7 +175,7 @@ private func send(_ text: [UInt8]) -> [UInt8] {
   }
 
   @Test(arguments: ["dm-send", "dm-import", "dm-read"])
-  func `has nothing to say to no lines`(program: String) throws {
+  func `a program that gets no lines prints nothing`(program: String) throws {
     let f = try filled()
     let outcome = try f.done(program, as: "alice", stdin: "")
     #expect(outcome.output.isEmpty)

@@ -5,7 +5,7 @@ import Testing
 
 @Suite struct BinaryTests {
   @Test(arguments: ToolFixture.programs)
-  func `no program reaches Foundation, whose tables alone are larger than it`(program: String) throws {
+  func `no program links Foundation`(program: String) throws {
     let libraries = try ToolFixture().done("ldd", [ToolFixture.executable(program)]).stdout
     #expect(libraries.contains("libsqlite3"))
     #expect(!libraries.contains("Foundation"), "\(libraries)")
@@ -16,7 +16,7 @@ import Testing
 
   /// The libraries of Swift and of C++ are within it: each that is loaded makes every start slower.
   @Test(.enabled(if: isReleased, "there is no bin/; 'make build' makes one"))
-  func `what is released needs the libraries of C and of SQLite, and no others`() throws {
+  func `released programs link only the libraries of C and SQLite`() throws {
     let libraries = try ToolFixture().done("objdump", ["-p", Self.released]).stdout.split(separator: "\n")
       .filter { $0.contains("NEEDED") }.compactMap { $0.split(separator: " ").last.map(String.init) }
     let few = ["libsqlite3.", "libc.", "libm.", "ld-linux"]

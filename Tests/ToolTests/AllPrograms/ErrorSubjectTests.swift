@@ -33,14 +33,14 @@ import Testing
     #expect(outcome.stderr.firstMatch(of: /[0-9a-f]{8}-[0-9a-f]{4}-/) == nil, "\(outcome.stderr)")
   }
 
-  @Test func `a refusal of a UUID that was typed names it`() throws {
+  @Test func `a refusal names the UUID if a UUID was typed`() throws {
     let f = try fixture()
     let id = try #require(try f.done("dm-conversation", ["show", "+g"], as: "bob").record["id"]?.string)
     #expect(try f.run("dm-conversation", ["remove", id, "alice"], as: "bob").stderr.contains("'\(id)'"))
   }
 
   @Test(arguments: ["bob 0", "bob:0", "bob 0..3", "bob:..0", "bob:0..3"])
-  func `the number 0 is refused as a number`(_ operands: String) throws {
+  func `message number 0 is refused with a hint that numbers start at 1`(_ operands: String) throws {
     let f = try fixture()
     for program in ["dm-tail", "dm-read"] {
       let outcome = try f.run(program, operands.split(separator: " ").map(String.init), as: "alice")
@@ -51,7 +51,7 @@ import Testing
     #expect(reference.status == .exit(65) && reference.stderr.contains("numbered from 1"), "\(reference.stderr)")
   }
 
-  @Test func `dm-attach says how to send what is not a file`() throws {
+  @Test func `dm-attach says how to send a pipe or a folder`() throws {
     let f = try fixture()
     try f.done("mkfifo", [f.directory + "/pipe"])
     let fifo = try f.run("dm-attach", [f.directory + "/pipe"], as: "alice")

@@ -158,7 +158,7 @@ struct StatusRow: Sendable, CustomTestStringConvertible {
   }
 
   @Test(arguments: rows)
-  func `ends with the status of the table`(row: StatusRow) throws {
+  func `each call exits with the status in the table`(row: StatusRow) throws {
     let f = try ToolFixture(copyOf: Self.template.get())
     let id = try f.done("dm-conversation", ["show", "bob"], as: "alice").record["id"]?.string ?? ""
     let file = f.directory + "/file"

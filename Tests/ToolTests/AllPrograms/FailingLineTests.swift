@@ -53,7 +53,7 @@ struct FailingLineTests {
       good: #"{"type":"message","conversation_id":"ID","seq":1}"#),
   ]
 
-  @Test func `each program that reads lines is tried here`() throws {
+  @Test func `these tests cover each program that reads lines`() throws {
     let readers = try ToolFixture.programs.filter { program in
       let schema = try ToolFixture().run(program, ["--schema"])
       return try schema.record["$defs"]?["input"] != nil
@@ -70,7 +70,7 @@ struct FailingLineTests {
   }
 
   @Test(arguments: batches)
-  func `a line that fails writes nothing, and the others are done`(batch: Batch) throws {
+  func `a line that fails changes nothing, and the other lines take effect`(batch: Batch) throws {
     func scene() throws -> (f: ToolFixture, id: String) {
       let f = try ToolFixture()
       try f.addUsers("alice", "bob", "carol")
@@ -99,7 +99,7 @@ struct FailingLineTests {
   }
 
   @Test(arguments: ["chmod 0 file", "ln -sf loop file", "touch file"])
-  func `a file that cannot be read is an error of its own, and the others are prepared`(script: String) throws {
+  func `an unreadable file gets its own error record, and the other files are prepared`(script: String) throws {
     let f = try ToolFixture()
     try f.addUsers("alice")
     let name = script == "touch file" ? String(repeating: "x", count: 300) : "file"

@@ -35,7 +35,7 @@ import Testing
   }
 
   @Test(arguments: texts)
-  func `a text comes back as it was and reaches no terminal`(text: String) throws {
+  func `a hostile text is returned unchanged, and its control characters reach no terminal`(text: String) throws {
     let f = try ToolFixture()
     try f.addUsers("alice", "bob")
     let sent = try f.done(
@@ -56,7 +56,7 @@ import Testing
   }
 
   @Test(arguments: texts)
-  func `a window prints nothing of it but as text`(text: String) throws {
+  func `dm-chat prints no control characters of a hostile text`(text: String) throws {
     let f = try ToolFixture()
     try f.addUsers("alice", "bob")
     let short = String(String.UnicodeScalarView(text.unicodeScalars.filter { $0 != "\n" }.prefix(60)))
@@ -77,7 +77,7 @@ import Testing
   }
 
   @Test(arguments: texts)
-  func `a title and a profile reach no terminal`(text: String) throws {
+  func `control characters in titles and profiles reach no terminal`(text: String) throws {
     // A title and a display name are short.
     let short = String(String.UnicodeScalarView(text.unicodeScalars.filter { $0 != "\n" }.prefix(60)))
     let f = try ToolFixture()
@@ -102,7 +102,7 @@ import Testing
   }
 
   @Test(arguments: texts)
-  func `what is wrong with a reference is said without what is hidden in it`(text: String) throws {
+  func `an error about a reference does not print its hidden characters`(text: String) throws {
     let f = try ToolFixture.filled()
     let line = JSON.line(["conversation": text, "text": "x", "nonce": text, "reply_to": text])
     let calls = [
@@ -120,7 +120,7 @@ import Testing
     #expect(hiddenBytes(in: Array(outcome.stderr.utf8.dropLast())).isEmpty, "\(outcome.stderr)")
   }
 
-  @Test func `names that look alike are not the same`() throws {
+  @Test func `handles that look alike but differ in bytes are different users`() throws {
     // Once composed, once decomposed: equal to a person and to Swift, two names to the store.
     let (one, other) = ("\u{E9}", "e\u{301}")
     let f = try ToolFixture()
@@ -132,14 +132,14 @@ import Testing
     #expect(records[0]["conversation_id"] != records[1]["conversation_id"])
   }
 
-  @Test func `a nonce of a text in other bytes is a conflict`() throws {
+  @Test func `the same nonce with a text of other bytes is a conflict`() throws {
     let f = try ToolFixture.filled()
     try f.done("dm-send", ["bob", "--nonce", "n", "\u{E9}"], as: "alice")
     let outcome = try f.run("dm-send", ["bob", "--nonce", "n", "e\u{301}"], as: "alice")
     #expect(outcome.status == .exit(73))
   }
 
-  @Test func `a text of the command line that is not UTF-8 is refused, not repaired`() throws {
+  @Test func `a text that is not UTF-8 is refused, not repaired`() throws {
     let f = try ToolFixture.filled()
     let outcome = try f.shell(#"dm-send bob "$(printf 'gr\374n')""#, as: "alice")
     #expect(outcome.status == .exit(65))
@@ -149,7 +149,7 @@ import Testing
     #expect(piped.status == .exit(65))
   }
 
-  @Test func `members whose names look alike are two members`() throws {
+  @Test func `JSON members whose names look alike are two members`() throws {
     let f = try ToolFixture.filled()
     let line = "{\"conversation\":\"bob\",\"text\":\"x\",\"\u{E9}\":1,\"e\u{301}\":2}\n"
     let outcome = try f.run("dm-send", as: "alice", stdin: Input(line))

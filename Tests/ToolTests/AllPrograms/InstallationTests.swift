@@ -6,19 +6,19 @@ import Testing
 /// What `make install` puts where, and the file that is all programs.
 @Suite struct InstallationTests {
   @Test(arguments: ToolFixture.programs + ToolFixture.hubPrograms)
-  func `dm with the name of a program is that program`(program: String) throws {
+  func `dm with an action runs the program of that action`(program: String) throws {
     let f = try ToolFixture()
     let action = String(program.dropFirst(3))
     #expect(try f.done("dm", [action, "--version"]).stdout == f.done(program, ["--version"]).stdout)
     #expect(try f.done("dm", [action, "--help"]).stdout == f.done(program, ["--help"]).stdout)
   }
 
-  @Test func `dm ends as the program ends that was meant`() throws {
+  @Test func `dm exits with the status and error of the program that it runs`() throws {
     let wrong = try ToolFixture().run("dm", ["sync", "status"])
     #expect(wrong.status == .exit(66) && wrong.stderr.hasPrefix("dm-sync: "), "\(wrong.stderr)")
   }
 
-  @Test func `dm lists every program, and names the one that was meant`() throws {
+  @Test func `dm lists every program, and suggests one for a misspelt action`() throws {
     let f = try ToolFixture()
     let list = try f.done("dm").stdout
     for program in ToolFixture.programs + ToolFixture.hubPrograms {
@@ -41,7 +41,7 @@ import Testing
     #expect(broken.status == .exit(65) && broken.stderr.contains("the argument 2 is not UTF-8"), "\(broken.stderr)")
   }
 
-  @Test func `the tour plays to its end, leaves its store, and begins anew only when asked`() throws {
+  @Test func `dm tour runs to its end, keeps its store, and runs again only with --again`() throws {
     let f = try ToolFixture()
     f.set("DM_USER", "somebody")
     let first = try f.run("dm", ["tour"])
@@ -54,7 +54,7 @@ import Testing
     #expect(try f.run("dm", ["tour", "--again"]).status == .exit(0))
   }
 
-  @Test func `each command up to the first answer is suggested by the output before it`() throws {
+  @Test func `the output of each command suggests the next one, up to the first answer`() throws {
     let f = try ToolFixture()
     f.set("DM_STORE", nil)
     let outcome = try f.run("\(repository)/Tests/packages/first-answer")
@@ -62,7 +62,7 @@ import Testing
     #expect(outcome.stdout.hasSuffix("5 commands\n"))
   }
 
-  @Test func `dm help shows the page of a program`() throws {
+  @Test func `dm help shows the manual page of a program`() throws {
     let f = try ToolFixture()
     f.set("MANPATH", nil)
     let shown = try f.shell("man() { echo \"page $*\"; }; dm help nothing")
@@ -78,7 +78,7 @@ import Testing
   private static let isBuilt = FileManager.default.fileExists(atPath: "\(repository)/bin/dm")
 
   @Test(.enabled(if: isBuilt, "there is no bin/; 'make build' makes one"))
-  func `what is installed works, has under 15 MB, and is all removed again`() throws {
+  func `an installation works, takes under 15 MB, and is completely removed by uninstall`() throws {
     let f = try ToolFixture()
     let root = f.directory + "/root"
     func make(_ target: String) throws {

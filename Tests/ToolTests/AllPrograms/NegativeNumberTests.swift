@@ -50,7 +50,7 @@ import Testing
     #expect(reply.contains(id), "\(reply)")
   }
 
-  @Test func `a negative number beyond the first message that the user sees is an error that says how many there are`()
+  @Test func `a negative number before the first message that the user sees gives an error with their count`()
     throws
   {
     let f = try fixture()

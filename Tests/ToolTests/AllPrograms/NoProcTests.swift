@@ -3,7 +3,7 @@ import Testing
 
 /// The Swift runtime reads the arguments of a program from /proc.
 @Suite(.enabled(if: geteuid() == 0 && ToolFixture.has("unshare"), "needs root and unshare")) struct NoProcTests {
-  @Test func `a program that cannot read its arguments does not act as if there were none`() throws {
+  @Test func `a program that cannot read its arguments fails instead of running without them`() throws {
     let f = try ToolFixture.filled()
     // What is mounted stays in here. In a chroot only /proc is a mount whose propagation can be changed.
     let script = "mount --make-private /proc && mount -t tmpfs none /proc && exec dm-tail bob -n 1"

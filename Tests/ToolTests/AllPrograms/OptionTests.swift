@@ -19,7 +19,7 @@ import Testing
   }
 
   @Test(arguments: ToolFixture.programs)
-  func `a program lists every option that it declares`(program: String) throws {
+  func `the help of a program lists every option that it declares`(program: String) throws {
     let help = try ToolFixture().done(program, ["--help"]).stdout
     let words = Set(help.split { " ,\n".contains($0) }.map(String.init))
     let declared = try declared(by: program)

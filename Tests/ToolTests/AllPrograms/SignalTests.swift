@@ -15,7 +15,7 @@ import Testing
   }
 
   @Test(arguments: ["", "trap '' PIPE; "])
-  func `stops quietly when the reader goes away`(before: String) throws {
+  func `dm-tail stops without an error text when its reader goes away`(before: String) throws {
     let f = try long()
     let outcome = try f.shell(
       before + "{ dm-tail bob -n all --peek; echo $? >&2; } | head -n 1", as: "alice", validatedAs: "dm-tail")
@@ -24,7 +24,7 @@ import Testing
   }
 
   @Test(arguments: ["", "trap '' PIPE; "])
-  func `stops quietly when the reader of answers goes away`(before: String) throws {
+  func `dm-send stops without an error text when the reader of its answers goes away`(before: String) throws {
     let f = try long()
     let line = JSON.line(["conversation": "bob", "text": "more"])
     let outcome = try f.shell(
@@ -36,7 +36,7 @@ import Testing
   }
 
   @Test(arguments: [SIGTERM, SIGINT])
-  func `dies of the signal with its stream whole to the last line feed`(number: Int32) throws {
+  func `dm-tail that is ended by a signal has written only complete lines`(number: Int32) throws {
     let f = try long()
     let live = try LiveProcess(f, "dm-tail", ["bob", "-n", "all", "--peek"], as: "alice")
     _ = try live.record()
@@ -48,7 +48,7 @@ import Testing
   }
 
   @Test(arguments: [SIGTERM, SIGINT])
-  func `dies of the signal while it waits for a line`(number: Int32) throws {
+  func `dm-send that waits for a line is ended by a signal`(number: Int32) throws {
     let f = try long()
     let live = try LiveProcess(f, "dm-send", as: "alice")
     try live.send(JSON.line(["conversation": "bob", "text": "once"]))
@@ -60,7 +60,7 @@ import Testing
     try f.checkIntegrity()
   }
 
-  @Test func `answers a line before the next one is sent`() throws {
+  @Test func `dm-send answers each line before the next one is sent`() throws {
     let f = try long()
     let live = try LiveProcess(f, "dm-send", as: "alice")
     for number in 3001...3020 {
@@ -74,7 +74,7 @@ import Testing
     #expect(outcome.output.isEmpty)
   }
 
-  @Test func `answers a line of text before the next one is sent`() throws {
+  @Test func `dm-send --lines answers each text before the next one is sent`() throws {
     let f = try long()
     let live = try LiveProcess(f, "dm-send", ["--lines", "bob"], as: "alice")
     for number in 3001...3005 {
@@ -84,7 +84,7 @@ import Testing
     #expect(live.finish().status == .exit(0))
   }
 
-  @Test func `answers an imported line before the next one is sent`() throws {
+  @Test func `dm-import answers each line before the next one is sent`() throws {
     let f = try ToolFixture()
     let live = try LiveProcess(f, "dm-import")
     for second in 1...5 {
@@ -96,7 +96,7 @@ import Testing
   }
 
   @Test(arguments: ["dm-send", "dm-import", "dm-read"])
-  func `does not wait for lines from a terminal`(program: String) throws {
+  func `a program does not wait for lines from a terminal`(program: String) throws {
     let f = try long()
     let live = try LiveProcess(f, program, as: "alice", stdin: .terminal)
     #expect(live.finish(closingInput: false).status == .exit(64))

@@ -29,7 +29,7 @@ extension ToolFixture {
 
 @Suite struct StreamTests {
   @Test(arguments: printingCalls)
-  func `prints JSON into a file and a pipe`(program: String, arguments: [String], input: String) throws {
+  func `output to a file or a pipe is JSON`(program: String, arguments: [String], input: String) throws {
     let f = try ToolFixture.filled()
     let live = try LiveProcess(f, program, arguments, as: "alice")
     if !input.isEmpty { try live.send(input.trimmingCharacters(in: .newlines)) }
@@ -43,7 +43,8 @@ extension ToolFixture {
   }
 
   @Test(arguments: printingCalls)
-  func `prints text on a terminal, and JSON when told to`(program: String, arguments: [String], input: String) throws {
+  func `output to a terminal is text, and JSON with --json`(program: String, arguments: [String], input: String) throws
+  {
     for (flags, isJSON) in [([], false), (["--text"], false), (["--json"], true)] {
       let f = try ToolFixture.filled()
       let live = try LiveProcess(f, program, arguments + flags, as: "alice", stdout: .terminal)
@@ -57,7 +58,7 @@ extension ToolFixture {
   }
 
   @Test(arguments: printingCalls)
-  func `prints text into a file when told to`(program: String, arguments: [String], input: String) throws {
+  func `output to a file is text with --text`(program: String, arguments: [String], input: String) throws {
     let f = try ToolFixture.filled()
     let outcome = try f.run(program, arguments + ["--text"], as: "alice", stdin: Input(input))
     #expect(outcome.status == .exit(0))
@@ -66,7 +67,7 @@ extension ToolFixture {
   }
 
   @Test(arguments: printingCalls)
-  func `prints nothing when quiet`(program: String, arguments: [String], input: String) throws {
+  func `-q and --quiet print nothing`(program: String, arguments: [String], input: String) throws {
     for flag in ["-q", "--quiet"] {
       let f = try ToolFixture.filled()
       let outcome = try f.run(program, arguments + [flag], as: "alice", stdin: Input(input))
@@ -77,7 +78,7 @@ extension ToolFixture {
   }
 
   @Test(arguments: printingCalls)
-  func `says that its output cannot be written`(program: String, arguments: [String], input: String) throws {
+  func `output that cannot be written is an error`(program: String, arguments: [String], input: String) throws {
     let f = try ToolFixture.filled()
     let outcome = try f.run(program, arguments, as: "alice", stdin: Input(input), stdout: "/dev/full")
     #expect(outcome.status == .exit(74))
@@ -86,7 +87,7 @@ extension ToolFixture {
   }
 
   @Test(arguments: printingCalls)
-  func `refuses --json with --text`(program: String, arguments: [String], input: String) throws {
+  func `--json together with --text is refused`(program: String, arguments: [String], input: String) throws {
     let f = try ToolFixture.filled()
     let outcome = try f.run(program, arguments + ["--json", "--text"], as: "alice", stdin: Input(input))
     #expect(outcome.status == .exit(64))
@@ -94,7 +95,7 @@ extension ToolFixture {
   }
 
   @Test(arguments: ToolFixture.programs)
-  func `explains itself, says its version and prints its schema`(program: String) throws {
+  func `--help, --version and --schema work without creating a store`(program: String) throws {
     let f = try ToolFixture()
     let help = try f.done(program, ["--help"])
     #expect(help.stdout.hasPrefix("\(program) - "))

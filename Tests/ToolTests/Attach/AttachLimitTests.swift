@@ -20,7 +20,7 @@ struct AttachLimitTests {
   }
 
   @Test(arguments: ["", "--force"], ["cd \"$DM_STORE\" &&", "-o \"$DM_STORE\"", "-o \"$DM_STORE/new\"", "link"])
-  func `a fetch writes nothing into the folder of the store`(force: String, way: String) throws {
+  func `dm-attach --get refuses to write into the folder of the store`(force: String, way: String) throws {
     let f = try planted()
     let before = try files(f)
     symlink(f.store, f.directory + "/link")
@@ -37,7 +37,7 @@ struct AttachLimitTests {
   }
 
   @Test(arguments: ["attachments", "attachments/ab", "live"])
-  func `a fetch writes nothing where a store keeps contents and signals`(folder: String) throws {
+  func `dm-attach --get refuses to write into the attachments and live folders of a store`(folder: String) throws {
     let f = try planted("x")
     try f.done("mkdir", ["-p", "\(f.store)/\(folder)"])
     let outcome = try f.run("dm-attach", ["--get", "alice:1", "-o", "\(f.store)/\(folder)"], as: "bob")
@@ -46,7 +46,7 @@ struct AttachLimitTests {
   }
 
   @Test(arguments: ["dm.sqlite", "store.lock"])
-  func `a fetch writes nothing into another store`(mark: String) throws {
+  func `dm-attach --get refuses to write into another store`(mark: String) throws {
     let f = try planted("x")
     let other = f.directory + "/other"
     try f.done("sh", ["-c", "mkdir -p \"$0/notes\" && : >\"$0/\(mark)\"", other])
@@ -55,7 +55,7 @@ struct AttachLimitTests {
     try f.done("dm-attach", ["--get", "alice:1", "-o", other + "/notes"], as: "bob")
   }
 
-  @Test func `a backup writes nothing into the folder of any store`() throws {
+  @Test func `a backup refuses to write into the folder of any store`() throws {
     let f = try planted()
     let other = f.directory + "/other"
     try f.done("sh", ["-c", "mkdir \"$0\" && : >\"$0/dm.sqlite\"", other])
@@ -94,14 +94,14 @@ struct AttachLimitTests {
     "--transcode M", "--max-size 9223372036854775807T", "--max-size 18446744073709551617k", "--max-size 5",
     "--max-size -1k", "--max-size k", "--max-size=",
   ])
-  func `a number that is none or too large is an error of usage`(options: String) throws {
+  func `an invalid or too large number is a usage error`(options: String) throws {
     let f = try planted()
     let outcome = try f.shell("dm-attach \(options) - </dev/null", as: "alice", validatedAs: "dm-attach")
     #expect(outcome.status == .exit(64), "\(outcome.status) \(outcome.stderr)")
   }
 
   @Test(.enabled(if: CrashTests.canTrace, "needs strace"))
-  func `a folder of contents that a killed program has left is on the disk before a program answers`() throws {
+  func `a content folder left by a killed program is synced before the next program answers`() throws {
     let f = try planted()
     // Made by one that was killed before it could have it on the disk: of the same contents, so of the same folder.
     try f.done("sh", ["-c", "rm \"$0\"/attachments/*/*", f.store])

@@ -17,7 +17,7 @@ struct AttachTableTests {
   }
 
   @Test(arguments: AttachRow.photos + AttachRow.images + AttachRow.others, [true, false])
-  func `a file arrives as the table says`(row: AttachRow, hasTools: Bool) throws {
+  func `each file in the table is sent or refused as the table says`(row: AttachRow, hasTools: Bool) throws {
     let f = try ToolFixture(copyOf: Self.template.get())
     let path = try "\(Self.template.get().directory)/\(row.file)"
     let expected = hasTools ? row.withTools : row.without
@@ -116,7 +116,7 @@ struct AttachTableTests {
   @Test(arguments: [
     "../escaped", "a/b", "/tmp/dm-escaped", "nul\0byte", "-o", String(repeating: "x", count: 300), "\u{202E}gpj",
   ])
-  func `a name is made safe when a file is saved, whatever the store says`(name: String) throws {
+  func `a name is made safe when a file is saved, even if the stored name is unsafe`(name: String) throws {
     let f = try ToolFixture(copyOf: Self.template.get())
     let folder = f.directory + "/saved"
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)

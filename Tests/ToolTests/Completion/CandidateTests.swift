@@ -32,7 +32,7 @@ import Testing
     }
   }
 
-  @Test func `conversations come with names, people and unread messages, in the order of the list`() throws {
+  @Test func `conversation candidates have names, member and unread counts, in the order of dm-list`() throws {
     let f = try fixture()
     #expect(try lines(f, "dm-tail", "") == ["words", "bob\tBob B., 2 unread", "+ops\t2 people"])
     #expect(try values(f, "dm-tail", "+") == ["words", "bob", "+ops"])
@@ -44,7 +44,7 @@ import Testing
     #expect(try values(f, "dm-tail", "--as", "carol", "") == ["words"])
   }
 
-  @Test func `a conversation whose title names no other one is its id`() throws {
+  @Test func `a conversation with an ambiguous title or hidden characters is completed as its id`() throws {
     let f = try fixture()
     let made = try f.done("dm-conversation", ["create", "--title", "twice"], as: "alice").record
     let id = try #require(made["id"]?.string)
@@ -55,7 +55,7 @@ import Testing
     #expect(found.count == 3 && found.contains(id) && !found.contains("+ops"))
   }
 
-  @Test func `messages come with a glimpse on one line, the newest first`() throws {
+  @Test func `message candidates have a one-line preview, the newest first`() throws {
     let f = try fixture()
     let glimpses = ["2\tbob: \(String(repeating: "long ", count: 12))…", "1\tbob: first second \\u{202E}line"]
     #expect(try lines(f, "dm-read", "bob", "") == ["words"] + glimpses)
@@ -70,7 +70,7 @@ import Testing
     #expect(try values(f, "dm-read", "bob", "--since", "").suffix(2) == ["today", "yesterday"])
   }
 
-  @Test func `people, consumers and words complete the options that take them`() throws {
+  @Test func `option values are completed with users, consumers or fixed words`() throws {
     let f = try fixture()
     #expect(try lines(f, "dm-list", "--as", "b") == ["words", "alice\t", "bob\tBob B.", "carol\t"])
     #expect(try values(f, "dm-list", "--as=@b") == ["words", "--as=@alice", "--as=@bob", "--as=@carol"])
@@ -107,7 +107,7 @@ import Testing
     #expect(try values(f, "dm-edit", "--nothing", "").contains("react"))
   }
 
-  @Test func `dm completes the names of the programs, and then as they do`() throws {
+  @Test func `dm completes program names, and then the arguments as the program does`() throws {
     let f = try fixture()
     let programs = try values(f, "dm", "")
     for program in ToolFixture.programs + ToolFixture.hubPrograms {
@@ -118,7 +118,7 @@ import Testing
     #expect(try values(f, "dm", "edit", "delete", "bob:") == ["words", "bob:2", "bob:1"])
   }
 
-  @Test func `bash gets what it must insert, and only what begins as the word does`() throws {
+  @Test func `bash gets the text to insert, and only candidates that begin with the typed word`() throws {
     let f = try fixture()
     func inserted(_ program: String, _ line: String, _ part: String) throws -> String {
       try f.done(program, ["--complete", "bash", line, part], as: "alice").stdout
@@ -130,7 +130,7 @@ import Testing
     #expect(try inserted("dm", "dm list --as=c", "c") == "words\ncarol\n")
   }
 
-  @Test func `completing changes nothing, and tells nobody`() throws {
+  @Test func `completion changes nothing in the store and signals no other process`() throws {
     let f = try fixture()
     let before = try f.sql("SELECT count(*) FROM change")
     let live = f.store + "/live"

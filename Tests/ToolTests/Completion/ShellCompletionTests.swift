@@ -31,7 +31,7 @@ import Testing
   }
 
   @Test(arguments: shells)
-  func `a title that would be a command becomes one word, and nothing runs`(shell: String) throws {
+  func `a title with shell syntax is completed as one word, and nothing in it runs`(shell: String) throws {
     let f = try fixture()
     let ids = try Self.hostile.map { try create($0, f) }
     let session = try ShellSession(f, shell, as: "alice")
@@ -61,7 +61,7 @@ import Testing
   }
 
   @Test(arguments: shells)
-  func `a title with characters that nobody sees is completed as its id`(shell: String) throws {
+  func `a title with invisible characters is completed as its id`(shell: String) throws {
     let f = try fixture()
     let id = try create("plain", f)
     try hideCharacters(inTitle: "plain", f)
@@ -108,7 +108,7 @@ import Testing
   }
 
   @Test(arguments: shells)
-  func `names of files are completed only where a file is meant`(shell: String) throws {
+  func `file names are completed only for arguments that are files`(shell: String) throws {
     let f = try fixture()
     try "x".write(toFile: f.directory + "/filename.txt", atomically: true, encoding: .utf8)
     let session = try ShellSession(f, shell, as: "alice")

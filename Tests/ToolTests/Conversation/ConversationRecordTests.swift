@@ -21,7 +21,7 @@ import Testing
     #expect(try list(f, as: "alice").map { $0["title"]?.string } == [nil, "ops", nil, nil])
   }
 
-  @Test func `owners and my_role say who decides in a group, and a former member is told no owners`() throws {
+  @Test func `owners and my_role are shown to members, and a former member sees no owners`() throws {
     let f = try ToolFixture()
     try f.addUsers("alice", "bob")
     try f.done("dm-conversation", ["create", "--title", "ops", "bob"], as: "alice")
@@ -73,7 +73,7 @@ import Testing
   }
 
   @Test(arguments: ["last_activity_at", "last_activity"])
-  func `dm-import takes the time of the last activity of a conversation by its new name and its old one`(
+  func `dm-import accepts last_activity_at and its old name last_activity`(
     _ name: String
   ) throws {
     let f = try ToolFixture()

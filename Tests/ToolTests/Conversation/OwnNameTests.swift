@@ -15,7 +15,7 @@ import Testing
       try f.done("dm-conversation", ["create", "--title", title] + others, as: user).record["id"]?.string)
   }
 
-  @Test func `an own name goes before titles and refers to direct conversations, too`() throws {
+  @Test func `an own name has precedence over titles, and direct conversations can have one`() throws {
     let f = try fixture()
     let first = try group(f, "ops", by: "alice", with: "bob")
     let named = try f.done("dm-conversation", ["name", first, "+work"], as: "bob").record
@@ -29,7 +29,7 @@ import Testing
     #expect(try f.done("dm-list", ["--text"], as: "bob").stdout.contains("  +c  "))
   }
 
-  @Test func `an own name is private and told to its user only`() throws {
+  @Test func `an own name is private and appears only in events of its user`() throws {
     let f = try fixture()
     let id = try group(f, "ops", by: "alice", with: "bob")
     let cursors = try ["alice", "bob"].map { user in
@@ -58,7 +58,7 @@ import Testing
     #expect(try f.run("dm-conversation", ["show", "+mine"], as: "alice").status == .exit(66))
   }
 
-  @Test func `an own name is unique for its user, and another user may give the same`() throws {
+  @Test func `an own name is unique for its user, and another user may use the same`() throws {
     let f = try fixture()
     let ids = try ["one", "two"].map { try group(f, $0, by: "alice", with: "bob") }
     try f.done("dm-conversation", ["name", ids[0], "x"], as: "alice")
@@ -71,7 +71,7 @@ import Testing
     }
   }
 
-  @Test func `a second group of a title does not change where an own name sends, even after leaving`() throws {
+  @Test func `an own name refers to the same group if another one gets that title, even after leaving`() throws {
     let f = try fixture()
     let first = try group(f, "ops", by: "alice", with: "bob")
     try f.done("dm-conversation", ["name", "+ops", "ops"], as: "bob")
@@ -97,7 +97,7 @@ import Testing
     #expect(many.contains("7 groups") && many.components(separatedBy: "last active").count == 4, "\(many)")
   }
 
-  @Test func `create --if-absent finds the group of that title, and makes it only when there is none`() throws {
+  @Test func `create --if-absent finds the group with that title, or else creates it`() throws {
     let f = try fixture()
     let create = ["create", "--title", "ops", "--if-absent"]
     let first = try f.done("dm-conversation", create + ["bob"], as: "alice").record
@@ -111,7 +111,7 @@ import Testing
     #expect(own["id"] != first["id"] && own["my_role"]?.string == "owner", "a group that was left does not count")
   }
 
-  @Test func `create --if-absent takes no group of somebody else, and none without the members`() throws {
+  @Test func `create --if-absent accepts no group of another user or without the given members`() throws {
     let f = try fixture()
     let theirs = try group(f, "ops", by: "carol", with: "alice", "bob")
     let create = ["create", "--title", "ops", "--if-absent", "bob"]
@@ -142,7 +142,7 @@ import Testing
     #expect(try f.run("dm-conversation", solo, as: "alice").status == .exit(73), "bob is not in it")
   }
 
-  @Test func `create with several users and no title makes a group, and --if-absent finds that of these members`()
+  @Test func `create with several users and no title makes a group, and --if-absent finds it again`()
     throws
   {
     let f = try fixture()
@@ -159,7 +159,7 @@ import Testing
     #expect(try f.run("dm-conversation", ["create", "bob", "carol", "--if-absent"], as: "alice").status == .exit(66))
   }
 
-  @Test func `dm-user add --if-absent prints the user who is there and changes nothing`() throws {
+  @Test func `dm-user add --if-absent prints the existing user and changes nothing`() throws {
     let f = try fixture()
     let before = try f.done("dm-user", ["add", "--if-absent", "dave", "--bio", "new"], as: "alice").record
     #expect(before["bio"]?.string == "new")

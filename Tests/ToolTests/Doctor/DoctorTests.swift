@@ -11,7 +11,7 @@ import Testing
     return f
   }
 
-  @Test func `faults are printed, and the status says so`() throws {
+  @Test func `dm-doctor check prints the faults and exits with status 78`() throws {
     let f = try filled()
     _ = try f.sql("UPDATE message SET text = 'secret' WHERE id = 7; UPDATE conversation SET last_seq = 3")
     let outcome = try f.run("dm-doctor", ["check", "--deep"])
@@ -24,7 +24,7 @@ import Testing
     #expect(try f.run("dm-doctor", ["check", "--deep", "-q"]).stdout == "")
   }
 
-  @Test func `of a sound store nothing is printed but for people`() throws {
+  @Test func `dm-doctor check of a sound store prints nothing without --text`() throws {
     let f = try filled()
     #expect(try f.done("dm-doctor", ["check"]).stdout == "")
     #expect(try f.done("dm-doctor", ["check", "--deep"]).stdout == "")
@@ -32,7 +32,7 @@ import Testing
     #expect(try f.done("dm-doctor", ["check", "--text", "-q"]).stdout == "")
   }
 
-  @Test func `a store that cannot be written to is checked, dumped and backed up`() throws {
+  @Test func `a store whose lock is held can be checked, dumped and backed up`() throws {
     let f = try filled()
     try f.done("dm-list", [], as: "alice")
     // Root may write anywhere: the immutable way would need a mount, so only the lock is held.
@@ -47,7 +47,7 @@ import Testing
   }
 
   @Test(.enabled(if: ToolFixture.has("strace"), "needs strace"), arguments: [SIGINT, SIGTERM])
-  func `who ends a backup dies of the signal and leaves nothing behind`(signal: Int32) throws {
+  func `a backup that is ended by a signal leaves no files behind`(signal: Int32) throws {
     let f = try filled()
     let folder = f.directory + "/backups"
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
@@ -64,7 +64,7 @@ import Testing
     #expect(try FileManager.default.contentsOfDirectory(atPath: folder) == [])
   }
 
-  @Test func `who ends a restore that waits for lines leaves nothing behind`() throws {
+  @Test func `a restore that is interrupted while it waits for lines leaves no files behind`() throws {
     let f = try ToolFixture()
     let live = try LiveProcess(f, "dm-doctor", ["restore"], as: "alice")
     try live.send("{\"type\":\"dump\",\"schema\":3}")
@@ -77,7 +77,7 @@ import Testing
     #expect(try FileManager.default.contentsOfDirectory(atPath: f.directory).allSatisfy { !$0.hasPrefix(".dm-") })
   }
 
-  @Test func `a full disk is said, and what is restored is whole or not there`() throws {
+  @Test func `a full disk is an error, and a restore that runs out of space leaves no store`() throws {
     let f = try filled()
     #expect(try f.run("dm-doctor", ["dump"], stdout: "/dev/full").status == .exit(74))
     try f.done("dm-doctor", ["backup", f.directory + "/backup"])
@@ -88,7 +88,7 @@ import Testing
     #expect(try FileManager.default.contentsOfDirectory(atPath: f.directory).allSatisfy { !$0.hasPrefix(".dm-") })
   }
 
-  @Test func `reports are printed with what the message said then`() throws {
+  @Test func `reports are printed with the text that the message had when it was reported`() throws {
     let f = try filled()
     _ = try f.sql("INSERT INTO report (message, reporter, at, reason, text) VALUES (7, 2, 1, 'rude', 'text 7')")
     let record = try f.done("dm-doctor", ["reports"]).record

@@ -24,7 +24,7 @@ import Testing
   ]
 
   @Test(arguments: losses.indices)
-  func `a store that lost acknowledged changes says so and keeps its backup`(loss: Int) throws {
+  func `a store that lost acknowledged changes is reported, and its backup is not replaced`(loss: Int) throws {
     let (f, backup) = try filled()
     let before = try Data(contentsOf: URL(fileURLWithPath: backup))
     #expect(try f.shell(Self.losses[loss].script).status == .exit(0))
@@ -41,7 +41,7 @@ import Testing
   }
 
   @Test(arguments: [0, 1, 300])
-  func `a database that was cut is damaged and not empty`(bytes: Int) throws {
+  func `a truncated database is reported as damaged, not as empty`(bytes: Int) throws {
     let (f, _) = try filled()
     try f.done("truncate", ["-s", "\(bytes)", f.store + "/dm.sqlite"])
     for (program, words) in [("dm-list", ["--count"]), ("dm-doctor", ["check"]), ("dm-send", ["bob", "hi"])] {
@@ -51,7 +51,7 @@ import Testing
     #expect(try f.done("stat", ["-c", "%s", f.store + "/dm.sqlite"]).stdout == "\(bytes)\n", "it is left as it is")
   }
 
-  @Test func `a database that was removed is not made anew beside what it left`() throws {
+  @Test func `a removed database is not created again beside its other files`() throws {
     let (f, backup) = try filled()
     try f.done("rm", [f.store + "/dm.sqlite"])
     let outcome = try f.run("dm-send", ["bob", "hi"], as: "alice")
@@ -62,7 +62,7 @@ import Testing
     #expect(try f.done("dm-send", ["bob", "hi"], as: "alice").record["seq"]?.int == 51)
   }
 
-  @Test func `a repair goes on without what was lost, and followers are told of a gap`() throws {
+  @Test func `after a repair the store works without the lost changes, and followers get a gap`() throws {
     let f = try ToolFixture()
     try f.addUsers("alice", "bob")
     try f.done("dm-send", ["bob", "kept"], as: "alice")
@@ -81,7 +81,7 @@ import Testing
     #expect(stream.map { $0["type"]?.string } == ["gap", "message", "caught_up"])
   }
 
-  @Test func `a backup never replaces one that holds more unless it is told to`() throws {
+  @Test func `a backup does not replace a backup with more messages without --force`() throws {
     let (f, backup) = try filled()
     defer { withExtendedLifetime(f) {} }
     let other = try ToolFixture()

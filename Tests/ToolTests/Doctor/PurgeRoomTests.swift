@@ -7,7 +7,7 @@ struct PurgeRoomTests {
 
   /// - Parameter left: what is free on a disk of 4 MiB, beside a store of more than 1 MiB.
   @Test(.enabled(if: isRoot, "mounting needs root"), arguments: ["0", "600K"])
-  func `a purge without room says how much it needs, and loses nothing`(left: String) throws {
+  func `a purge on a full disk says how much space it needs, and loses nothing`(left: String) throws {
     let f = try ToolFixture()
     let script = """
       mkdir disk && mount -t tmpfs -o size=4m none disk && cd disk || exit 99

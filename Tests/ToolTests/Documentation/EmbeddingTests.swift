@@ -44,7 +44,7 @@ import Testing
     try LiveProcess(f, "dm-tail", ["-f", "--others", "--events", "message", "--cursor", "start"], as: "alice")
   }
 
-  @Test func `the program that watches prints each message, and ends`() throws {
+  @Test func `the watch example prints each message and ends`() throws {
     let f = try fixture()
     try send(f, "one")
     let watch = try LiveProcess(f, Self.binaries.get() + "watch", [f.store, "bob", "3"], stdin: .null)
@@ -53,7 +53,7 @@ import Testing
     #expect(watch.finish().status == .exit(0))
   }
 
-  @Test func `the bot answers each message once, also when it runs again`() throws {
+  @Test func `the bot example answers each message once, also when it runs again`() throws {
     let f = try fixture()
     try send(f, "one")
     let tail = try tail(f)
@@ -66,7 +66,7 @@ import Testing
     again.process.send(SIGKILL)
   }
 
-  @Test func `the consumer that is killed goes on after its last answer`() throws {
+  @Test func `the echo example continues after its last answer when it was killed`() throws {
     let f = try fixture()
     try send(f, "one", "two")
     let tail = try tail(f)
@@ -80,7 +80,7 @@ import Testing
     again.process.send(SIGKILL)
   }
 
-  @Test func `the program that catches up marks exactly what it prints`() throws {
+  @Test func `the catchup example marks exactly the messages that it prints`() throws {
     let f = try fixture()
     try send(f, "one", "two")
     let catchUp = try f.run(Self.binaries.get() + "catchup", [f.store, "bob"])
@@ -89,7 +89,7 @@ import Testing
     #expect(try f.run(Self.binaries.get() + "catchup", [f.store, "bob"]).stdout == "")
   }
 
-  @Test func `the services of an app tell a screen what two people do, also after it has changed`() throws {
+  @Test func `the services example shows what two users do`() throws {
     let f = try fixture()
     let file = f.directory + "/file.txt"
     try "content".write(toFile: file, atomically: false, encoding: .utf8)
@@ -105,7 +105,7 @@ import Testing
   @Test(arguments: [
     ("ABotInThirtyLines", "bot/Bot"), ("ReadRanges", "catchup/CatchUp"), ("ExactlyOnce", "echo/Echo"),
   ])
-  func `the code of an article is that of the example`(article: String, file: String) throws {
+  func `the code of an article equals the source of its example`(article: String, file: String) throws {
     let text = try String(
       contentsOfFile: "\(repository)/Sources/DMKit/DMKit.docc/\(article).md", encoding: .utf8)
     let code = try #require(text.components(separatedBy: "```swift\n").dropFirst().first)

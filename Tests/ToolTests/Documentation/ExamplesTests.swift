@@ -120,7 +120,9 @@ import Testing
     return blocks
   }()
 
-  @Test func `every page has examples`() { #expect(Self.shown.count >= 3 * ToolFixture.programs.count) }
+  @Test func `there are at least three examples for each program`() {
+    #expect(Self.shown.count >= 3 * ToolFixture.programs.count)
+  }
 
   @Test(arguments: shown)
   func `an example of a man page works when typed`(example: String) throws {
@@ -181,7 +183,7 @@ import Testing
     }
   }
 
-  @Test func `the tour of the README works when typed, and says what it shows`() throws {
+  @Test func `the tour of the README works when typed, and prints what the README shows`() throws {
     let readme = try String(contentsOfFile: repository + "/README.md", encoding: .utf8)
     let tour = readme.components(separatedBy: "## A tour of five minutes")[1].components(separatedBy: "\n## ")[0]
     let blocks = tour.components(separatedBy: "```sh\n").dropFirst().map { $0.components(separatedBy: "```")[0] }
@@ -202,7 +204,7 @@ import Testing
     #expect(complaints(outcome) == ["dm-send: there is no user 'bobb'; did you mean 'bob'?"])
   }
 
-  @Test func `the demo plays to its end`() throws {
+  @Test func `the demo script runs to its end`() throws {
     let outcome = try ToolFixture().run("sh", ["\(repository)/examples/demo"])
     #expect(outcome.status == .exit(0), "\(outcome.stderr)")
     #expect(complaints(outcome) == [])

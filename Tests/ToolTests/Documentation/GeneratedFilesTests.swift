@@ -11,7 +11,7 @@ import Testing
   }
 
   @Test(arguments: [("bash", "dm.bash"), ("zsh", "_dm"), ("fish", "dm.fish")])
-  func `the completions of a shell are for all programs`(shell: (name: String, file: String)) throws {
+  func `the completion file of each shell has all programs`(shell: (name: String, file: String)) throws {
     let script = try text("completions/\(shell.file)")
     let words = Set(script.split { " \n\\".contains($0) }.map(String.init))
     #expect(words.isSuperset(of: ["dm"] + ToolFixture.programs + ToolFixture.hubPrograms))
@@ -20,7 +20,7 @@ import Testing
   }
 
   @Test(.enabled(if: ToolFixture.has("jq"), "needs jq"))
-  func `the list of the public API is that of the sources, and each declaration has a comment`() throws {
+  func `the list of the public API matches the sources, and each declaration has a comment`() throws {
     let outcome = try ToolFixture().run("sh", ["\(repository)/.ci/api", ToolFixture.built, "DMKit"], seconds: 60)
     #expect(outcome.status == .exit(0), "\(outcome.stderr)")
     #expect(try text("docs/api/DMKit.txt") == outcome.stdout, "stale; run 'make generate'")
@@ -97,7 +97,7 @@ import Testing
     ]
 
   @Test(.enabled(if: ToolFixture.has("groff"), "needs groff"), arguments: pages)
-  func `groff has nothing to say about a manual page`(page: String) throws {
+  func `groff has no warning about a manual page`(page: String) throws {
     let outcome = try ToolFixture().run("groff", ["-mdoc", "-Tutf8", "-ww", "-z", "\(repository)/\(page)"])
     #expect(outcome.status == .exit(0))
     #expect(outcome.stderr.isEmpty, "\(outcome.stderr)")
@@ -130,7 +130,7 @@ import Testing
     }
   }
 
-  @Test func `the change log begins with the version that every program says`() throws {
+  @Test func `the first version in CHANGELOG is the version of every program`() throws {
     let log = try text("CHANGELOG.md")
     let heading = try #require(log.split(separator: "\n").first { $0.hasPrefix("## ") })
     let f = try ToolFixture()

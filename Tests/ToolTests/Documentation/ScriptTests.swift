@@ -16,7 +16,7 @@ import Testing
   }()
 
   @Test(arguments: scripts)
-  func `the script passes, and every line in it goes by the schema`(script: String) throws {
+  func `each test script passes, and its JSON output conforms to the schemas`(script: String) throws {
     let f = try ToolFixture()
     // The script has a store of its own.
     f.set("DM_STORE", nil)

@@ -6,7 +6,7 @@ import Testing
 
 /// The dm-sync that other programs start.
 struct CarrierTests {
-  @Test func `a sender and a follower start it, and a message arrives while it is watched`() throws {
+  @Test func `dm-send and dm-tail -f start the sync process, and a message reaches the follower`() throws {
     let hub = try HubFixture()
     let (bob, bobs) = try carried(hub, "bob")
     let (alice, alices) = try carried(hub, "alice")
@@ -36,7 +36,7 @@ struct CarrierTests {
     #expect(try alice.texts("bob").count == 10)
   }
 
-  @Test func `it starts nothing where that is switched off, and nothing that the owner of the store did not`() throws {
+  @Test func `no sync process is started if DM_SYNC is off`() throws {
     let hub = try HubFixture()
     _ = try hub.machine("bob")
     let (alice, carriers) = try carried(hub, "alice")
@@ -47,7 +47,7 @@ struct CarrierTests {
   }
 
   @Test(.enabled(if: ToolFixture.has("faketime"), "needs faketime"), arguments: ["-1d", "+1d"])
-  func `beside the one that carries, dm-sync waits for a comparison, whatever the clock of the day says`(
+  func `dm-sync waits for a comparison by the running sync process, whatever the wall clock is`(
     step: String
   ) throws {
     let hub = try HubFixture()
@@ -63,7 +63,7 @@ struct CarrierTests {
     #expect(try bob.texts("alice") == ["1 hello"])
   }
 
-  @Test func `waiting for a hub that cannot be reached ends, and what was said stays queued`() throws {
+  @Test func `waiting for an unreachable hub ends, and the message stays queued`() throws {
     let hub = try HubFixture()
     _ = try hub.machine("bob")
     let (alice, carriers) = try carried(hub, "alice")

@@ -48,7 +48,8 @@ struct HubCutTests {
     for machine in [alice, bob] { try machine.done("dm-doctor", ["check", "--deep"]) }
   }
 
-  @Test(arguments: CuttingProxy.Way.allCases, [0, 50, 90]) func `a connection that says nothing any more is given up`(
+  @Test(arguments: CuttingProxy.Way.allCases, [0, 50, 90])
+  func `a connection that becomes silent is closed after a timeout`(
     way: CuttingProxy.Way, percent: Int
   ) throws {
     let (_, proxy, alice, bob) = try cut()
@@ -66,7 +67,7 @@ struct HubCutTests {
     #expect(try alice.texts("bob") == bob.texts("alice"))
   }
 
-  @Test func `a follower whose connection has become silent connects anew, whatever is done here`() throws {
+  @Test func `a follower reconnects when its connection becomes silent, even while it is in use`() throws {
     let (_, proxy, alice, bob) = try cut()
     let carrier = try LiveProcess(alice, "dm-sync", ["-f"], stdin: .null)
     defer { carrier.process.send(SIGKILL) }

@@ -16,7 +16,7 @@ struct HubExamplesTests {
     }
   }
 
-  @Test func `two machines are linked in five minutes, by the commands of the README`() throws {
+  @Test func `the commands of the README link two machines`() throws {
     let server = try PostgresServer.shared.get()
     let f = try ToolFixture()
     for (name, value) in [("PGHOST", server.folder), ("PGPORT", "\(server.port)"), ("PGUSER", "postgres")] {
@@ -43,7 +43,7 @@ struct HubExamplesTests {
     #expect(outputs.last?.hasPrefix("live (green)") == true, "\(outputs)")
   }
 
-  @Test func `the script makes a hub in a folder, and ends it`() throws {
+  @Test func `the example script creates a hub in a folder, and stops it`() throws {
     let f = try ToolFixture()
     f.set("DM_SYNC", "off")
     f.set("PORT", "\(try PostgresServer.freePort())")

@@ -11,7 +11,7 @@ struct HubFormTests {
     ("entries that nobody asked for", "kind", "gen_random_uuid()", "at"),
     ("times without end", "kind", "conv", "'infinity'::timestamptz"),
   ])
-  func `a hub that answers nonsense is damaged, and what it says is not stored`(
+  func `invalid answers of a hub are reported as a damaged hub and not stored`(
     what: String, kind: String, conversation: String, time: String
   ) throws {
     let hub = try HubFixture()
@@ -57,7 +57,7 @@ struct HubFormTests {
     "array_nulls = off",
     "idle_session_timeout = '1s'", "client_encoding = 'LATIN1'", "search_path = 'dm1'",
   ])
-  func `a database with settings of its own is a hub like any other`(setting: String) throws {
+  func `a hub works in a database with settings of its own`(setting: String) throws {
     let server = try PostgresServer.shared.get()
     let database = try server.database()
     try server.psql("postgres", "ALTER DATABASE \(PostgresServer.name(of: database)) SET \(setting)")
@@ -76,7 +76,7 @@ struct HubFormTests {
     try hub.hub(["revoke", "bob"])
   }
 
-  @Test func `a database that others use is taken with --shared only, and what is theirs stays`() throws {
+  @Test func `a database that others use needs --shared, and its other data stay`() throws {
     let server = try PostgresServer.shared.get()
     let database = try server.database()
     let role = "report_\(PostgresServer.name(of: database))"
@@ -125,7 +125,7 @@ struct HubFormTests {
     try hub.hub(["check"])
   }
 
-  @Test func `a hub is removed when a role is lost, and everybody may do again what they could`() throws {
+  @Test func `uninstall works after a role was dropped, and restores the privileges of all users`() throws {
     let hub = try HubFixture()
     let (bob, alice) = (try hub.machine("bob"), try hub.machine("alice"))
     try bob.done("dm-sync", ["leave"])
@@ -141,7 +141,7 @@ struct HubFormTests {
       ) == "0\n")
   }
 
-  @Test func `a token that is not of the store's person or hub leaves both as they are`() throws {
+  @Test func `a token of another user or hub is refused and does not change the store`() throws {
     let hub = try HubFixture()
     let (alice, bob) = (try hub.machine("alice"), try ToolFixture())
     let token = try hub.invite("bob")
@@ -155,7 +155,7 @@ struct HubFormTests {
     try bob.done("dm-sync", ["join"], stdin: .bytes(Array((token + "\n").utf8)))
   }
 
-  @Test func `what a dump loses is found, and mended by an installation`() throws {
+  @Test func `the properties that a dump loses are found by check and restored by install`() throws {
     let hub = try HubFixture()
     let (bob, alice) = (try hub.machine("bob"), try hub.machine("alice"))
     let name = PostgresServer.name(of: hub.database)
@@ -187,7 +187,7 @@ struct HubFormTests {
     #expect(try hub.hub(["install"]).stderr.contains("invite them again"))
   }
 
-  @Test func `a restore into the same database is noticed, and nothing that was acknowledged is missing`() throws {
+  @Test func `a restore into the same database is noticed, and no acknowledged message is lost`() throws {
     let hub = try HubFixture()
     let (bob, alice) = (try hub.machine("bob"), try hub.machine("alice"))
     try alice.done("dm-send", ["bob", "one"])

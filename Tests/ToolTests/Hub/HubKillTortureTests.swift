@@ -73,7 +73,9 @@ import Testing
     }
   }
 
-  @Test(arguments: Work.allCases) func `what is killed at any system call is done again, once`(work: Work) throws {
+  @Test(arguments: Work.allCases) func `a program that is killed at any system call and run again has its effect once`(
+    work: Work
+  ) throws {
     let scene = try Scene()
     var dice = Dice()
     var points: [(call: String, number: Int)] = []
@@ -105,7 +107,7 @@ import Testing
     #expect(twice == "", "\(work)")
   }
 
-  @Test func `a bot on a hub answers each message once, whatever is killed`() throws {
+  @Test func `a bot on a hub answers each message once, whichever process is killed`() throws {
     var dice = Dice()
     let hub = try HubFixture()
     let bot = try hub.machine("echo")

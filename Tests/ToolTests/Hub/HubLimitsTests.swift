@@ -7,7 +7,7 @@ import Testing
 
 /// Hubs that have few connections left, and poolers in front of them.
 struct HubLimitsTests {
-  @Test func `where most connections are taken, machines come and go in turns`() throws {
+  @Test func `machines poll in turns if the hub has few free connections`() throws {
     let server = try PostgresServer { _ in ["max_connections=12"] }
     let hub = try HubFixture(server)
     let (bob, alice) = (try hub.machine("bob"), try hub.machine("alice"))
@@ -37,7 +37,7 @@ struct HubLimitsTests {
   }
 
   @Test(arguments: [("transaction", "polling", "yellow"), ("session", "live", "green")])
-  func `behind a pooler a machine asks, unless the pooler keeps a connection for it`(
+  func `behind a pooler a machine polls, unless the pooler is in session mode`(
     mode: String, state: String, color: String
   ) throws {
     let server = try PostgresServer()

@@ -6,7 +6,7 @@ import Testing
 
 /// A standby that takes over from the server of a hub.
 struct HubPromotionTests {
-  @Test func `a standby that is promoted without the last messages gets them again, and each once`() throws {
+  @Test func `a promoted standby that lacks the last messages gets each of them again once`() throws {
     let hub = try HubFixture(PostgresServer())
     let (bob, alice) = (try hub.machine("bob"), try hub.machine("alice"))
     try alice.done("dm-send", ["bob", "one"])

@@ -11,7 +11,7 @@ struct HubSecrecyTests {
     return try #require(file.split(separator: "\n").first { $0.hasPrefix("password=") }.map { String($0.dropFirst(9)) })
   }
 
-  @Test func `the password is in a file of the owner alone, and in no backup, dump, list or record`() throws {
+  @Test func `the password is in a file with mode 600, and in no backup, dump, list or record`() throws {
     let hub = try HubFixture()
     let machine = try hub.machine("alice")
     let password = try password(machine)
@@ -33,7 +33,7 @@ struct HubSecrecyTests {
     #expect(try !hub.sql("SELECT rolpassword FROM pg_authid").contains(password))
   }
 
-  @Test func `from nothing that stays on a hub can words be guessed that are gone`() throws {
+  @Test func `deleted and replaced texts cannot be guessed from the data on a hub`() throws {
     let hub = try HubFixture()
     let alice = try hub.machine("alice")
     for text in ["pin 4711", "salary 5200", "code 93"] { try alice.done("dm-send", ["alice", text]) }
@@ -54,7 +54,7 @@ struct HubSecrecyTests {
     #expect(!columns.contains("digest"))
   }
 
-  @Test func `a file of credentials that others may read is refused`() throws {
+  @Test func `a credentials file that other users can read is refused`() throws {
     let machine = try HubFixture().machine("alice")
     try machine.done("chmod", ["644", machine.store + "/hub"])
     let refused = try machine.run("dm-sync")
@@ -63,7 +63,7 @@ struct HubSecrecyTests {
     try machine.done("dm-sync")
   }
 
-  @Test func `variables of the environment do not say who a machine is`() throws {
+  @Test func `PG environment variables do not change the user or hub of a machine`() throws {
     let machine = try HubFixture().machine("alice")
     for (name, value) in [("PGUSER", "postgres"), ("PGHOST", "192.0.2.1"), ("PGPASSWORD", "x"), ("PGDATABASE", "x")] {
       machine.set(name, value)
@@ -72,7 +72,7 @@ struct HubSecrecyTests {
   }
 
   @Test(arguments: [["backup", "copied"], ["dump"]])
-  func `a copy of a store without its credentials joins again, as the same person of the same hub only`(
+  func `a copy of a store without credentials can join only the same hub as the same user`(
     words: [String]
   ) throws {
     let hub = try HubFixture()
@@ -102,7 +102,7 @@ struct HubSecrecyTests {
     ("dm-send", ["bob", "hello"]), ("dm-list", []), ("dm-tail", ["bob"]), ("dm-edit", ["react", "👍", "bob:1"]),
     ("dm-conversation", ["create", "bob"]), ("dm-search", ["hello"]),
   ])
-  func `a program that carries nothing opens no socket`(program: String, words: [String]) throws {
+  func `a program that does not sync opens no socket`(program: String, words: [String]) throws {
     let hub = try HubFixture()
     let bob = try hub.machine("bob")
     let machine = try hub.machine("alice")
@@ -117,12 +117,12 @@ struct HubSecrecyTests {
   }
 
   @Test(arguments: ["dm"] + ToolFixture.programs + ToolFixture.hubPrograms)
-  func `no program links a library of the network`(program: String) throws {
+  func `no program links libpq or libssl`(program: String) throws {
     let libraries = try ToolFixture().done("ldd", [ToolFixture.executable(program)]).stdout
     #expect(!libraries.contains("libpq") && !libraries.contains("libssl"), "\(libraries)")
   }
 
-  @Test func `who is revoked is let in no more, their connections end, and they are told so`() throws {
+  @Test func `a revoked user is disconnected, sees the reason, and cannot connect again`() throws {
     let hub = try HubFixture()
     let bob = try hub.machine("bob")
     let follower = try LiveProcess(bob, "dm-sync", ["-f"], stdin: .null)
@@ -142,7 +142,7 @@ struct HubSecrecyTests {
     try bob.sync()
   }
 
-  @Test func `a store that has left its hub is read, and no more written`() throws {
+  @Test func `a store that has left its hub is read-only`() throws {
     let hub = try HubFixture()
     let alice = try hub.machine("alice")
     try alice.done("dm-send", ["alice", "a note"])

@@ -18,7 +18,7 @@ struct HubServersTests {
   }
 
   @Test(arguments: [nil, 16, 17, 18])
-  func `an administrator without a superuser runs a hub`(version: Int?) throws {
+  func `an administrator who is not a superuser can run a hub`(version: Int?) throws {
     let (server, database) = try administered(version)
     let hub = try HubFixture(server, in: database)
     #expect(try hub.hub(["check"]).records.allSatisfy { $0["is_note"]?.bool == true })
@@ -58,7 +58,7 @@ struct HubServersTests {
     #expect(try server.psql("postgres", "SELECT count(*) FROM pg_roles WHERE rolname ~ '^(dm|u)_'") == "0\n")
   }
 
-  @Test func `a hub that is moved by dump and restore without a superuser is mended by an installation`() throws {
+  @Test func `install repairs a hub that was moved by dump and restore without a superuser`() throws {
     let (old, database) = try administered(17)
     let hub = try HubFixture(old, in: database)
     let (bob, ann) = (try hub.machine("bob"), try hub.machine("ann"))

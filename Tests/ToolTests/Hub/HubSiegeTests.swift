@@ -32,7 +32,7 @@ struct HubSiegeTests {
     try hub.sql("SELECT id FROM dm.conversation LIMIT 1").trimmingCharacters(in: .newlines)
   }
 
-  @Test func `each action of the administrator works while a member holds all that they can`() throws {
+  @Test func `each dm-hub action works while a member holds all locks that they can`() throws {
     let say = #""op":"say","conv":"\#(try conversation())","id":"\#(UUID())","payload":"e30=""#
     let processes = try [
       held(say + #"},{"nonce":"\#(UUID())","op":"profile","payload":"e30=""#),
@@ -54,7 +54,7 @@ struct HubSiegeTests {
     #expect(try hub.sql("SELECT count(*) FROM pg_roles WHERE rolname = '\(login)'") == "0\n")
   }
 
-  @Test func `what is said to others goes while a member holds the lock of their conversation`() throws {
+  @Test func `messages to other conversations are pushed while a member holds the lock of one`() throws {
     let say = #""op":"say","conv":"\#(try conversation())","id":"\#(UUID())","payload":"e30=""#
     let bob = try hub.machine("bob")
     try alice.sync()
@@ -100,7 +100,7 @@ struct HubSiegeTests {
     #expect(try left("=") == "121\n" && left("<>") == "0\n")
   }
 
-  @Test func `a machine that has left and holds what others wait for is sent away`() throws {
+  @Test func `the connections of a machine that has left and still holds locks are ended`() throws {
     let say = #""op":"say","conv":"\#(try conversation())","id":"\#(UUID())","payload":"e30=""#
     let ghost = try hold(held(say + #"},{"nonce":"\#(UUID())","op":"profile","payload":"e30=""#))
     defer { ghost.process.send(SIGKILL) }
@@ -117,14 +117,14 @@ struct HubSiegeTests {
     #expect(try alice.done("dm-sync", ["status"]).record["queued_count"]?.int == 0)
   }
 
-  @Test func `a member has eight connections, and bounds of time and of temporary files`() throws {
+  @Test func `a member has eight connections, and limits on time and temporary files`() throws {
     let bounds = try hub.sql(
       "SELECT rolconnlimit, array_to_string(rolconfig, ' ') FROM pg_roles WHERE rolname = '\(login)'")
     #expect(
       bounds == "8|statement_timeout=60s idle_in_transaction_session_timeout=10s temp_file_limit=256MB\n")
   }
 
-  @Test func `who holds up others without having written is sent away, too`() throws {
+  @Test func `a connection that blocks others without having written is ended, too`() throws {
     // As without a superuser, who forbids it.
     try hub.sql("GRANT EXECUTE ON FUNCTION pg_advisory_lock(bigint) TO PUBLIC")
     let locks = try hold("SELECT count(pg_advisory_lock(g)) FROM generate_series(1, 1000) g \\g /dev/null")
@@ -134,7 +134,7 @@ struct HubSiegeTests {
     for process in [locks, queue] { process.process.send(SIGKILL) }
   }
 
-  @Test func `a role that its member has given default rights is dropped, and so is that of an invitation nobody took`()
+  @Test func `roles with default privileges and roles of expired invitations are dropped`()
     throws
   {
     let owner = try hold("ALTER DEFAULT PRIVILEGES GRANT SELECT ON TABLES TO PUBLIC;")

@@ -41,7 +41,7 @@ struct HubTLSTests {
     return (machine, try machine.run("dm-sync", ["join", "dm1:" + changed]))
   }
 
-  @Test func `a hub with the certificate of its name is joined, over an encrypted connection`() throws {
+  @Test func `a hub with a valid certificate for its name is joined over an encrypted connection`() throws {
     let (server, authority) = try Self.server.get()
     let (machine, joined) = try join(server, host: "hub.test", authority: authority)
     #expect(joined.status == .exit(0), "\(joined.stderr)")
@@ -54,7 +54,7 @@ struct HubTLSTests {
     #expect(versions.hasPrefix("TLSv1."), "\(versions)")
   }
 
-  @Test func `a hub with another certificate, for another name, or with none is refused`() throws {
+  @Test func `a hub with another certificate, another name or no certificate is refused`() throws {
     let (server, authority) = try Self.server.get()
     let plain = try PostgresServer { _ in ["ssl=off"] }
     let attempts = try [

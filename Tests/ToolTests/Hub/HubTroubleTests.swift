@@ -78,7 +78,7 @@ struct HubTroubleTests {
     """
   }
 
-  @Test(arguments: troubles) func `a hub that fails is shown, and nothing is lost`(trouble: Trouble) throws {
+  @Test(arguments: troubles) func `a failing hub is reported, and nothing is lost`(trouble: Trouble) throws {
     let hub = try HubFixture()
     let (bob, alice) = (try hub.machine("bob"), try hub.machine("alice"))
     try alice.done("dm-send", ["bob", "one"])
@@ -112,7 +112,7 @@ struct HubTroubleTests {
     for machine in [alice, bob] { try machine.done("dm-doctor", ["check", "--deep"]) }
   }
 
-  @Test func `a fault in waking others is none of what was pushed`() throws {
+  @Test func `an error while notifying others does not make the push fail`() throws {
     let hub = try HubFixture()
     let (alice, bob) = (try hub.machine("alice"), try hub.machine("bob"))
     for machine in [alice, bob] { try machine.sync() }
@@ -128,7 +128,7 @@ struct HubTroubleTests {
     #expect(try bob.texts("alice") == ["1 one"])
   }
 
-  @Test func `a log that has lost entries is named with 78, and all else goes on`() throws {
+  @Test func `a log that has lost entries is reported with status 78, and the others are synced`() throws {
     let hub = try HubFixture()
     let (alice, bob) = (try hub.machine("alice"), try hub.machine("bob"))
     for machine in [alice, bob] { try machine.sync() }
@@ -183,7 +183,7 @@ struct HubTroubleTests {
     #expect(!FileManager.default.fileExists(atPath: machine.store + "/hub"))
   }
 
-  @Test func `a clock that is years off neither orders nor dates what is said`() throws {
+  @Test func `a clock that is years off affects neither the order nor the times of messages`() throws {
     let hub = try HubFixture()
     let (alice, bob) = (try hub.machine("alice"), try hub.machine("bob"))
     for machine in [alice, bob] { try machine.sync() }
@@ -213,7 +213,7 @@ struct HubTroubleTests {
     }
   }
 
-  @Test func `a port that speaks something else is a hub that cannot be reached`() throws {
+  @Test func `a port with another protocol is reported as an unreachable or damaged hub`() throws {
     let hub = try HubFixture()
     let alice = try hub.machine("alice")
     let noise = try Noise()
@@ -226,7 +226,7 @@ struct HubTroubleTests {
     #expect(try alice.done("dm-sync", ["status"]).record["queued_count"]?.int ?? 0 > 0)
   }
 
-  @Test func `connections that end at any time lose and double nothing`() throws {
+  @Test func `connections that end at any moment lose and duplicate nothing`() throws {
     let hub = try HubFixture()
     let (alice, bob) = (try hub.machine("alice"), try hub.machine("bob"))
     for machine in [alice, bob] { try machine.sync() }

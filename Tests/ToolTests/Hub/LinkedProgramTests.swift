@@ -27,7 +27,7 @@ struct LinkedProgramTests {
     for machine in [alice, bob] { try machine.done("dm-doctor", ["check", "--deep"]) }
   }
 
-  @Test func `what is read and delivered on one machine is seen on the other`() throws {
+  @Test func `delivery and read receipts of one machine are seen on the other`() throws {
     let hub = try HubFixture()
     let (bob, alice) = (try hub.machine("bob"), try hub.machine("alice"))
     try alice.done("dm-send", ["bob", "hello"])
@@ -72,7 +72,7 @@ struct LinkedProgramTests {
     for machine in machines { try machine.done("dm-doctor", ["check", "--deep"]) }
   }
 
-  @Test func `what the hub refuses is failed, can be seen, tried again and given up`() throws {
+  @Test func `an operation that the hub refuses has failed, and can be listed, retried and given up`() throws {
     let hub = try HubFixture()
     let (bob, alice) = (try hub.machine("bob"), try hub.machine("alice"))
     for machine in [alice, bob] { try machine.sync() }
@@ -99,7 +99,7 @@ struct LinkedProgramTests {
     for machine in [alice, bob] { try machine.done("dm-doctor", ["check", "--deep"]) }
   }
 
-  @Test func `edits, reactions and deletions are carried, those of other people's messages are refused`() throws {
+  @Test func `edits, reactions and deletions are synced, and edits of other users' messages refused`() throws {
     let hub = try HubFixture()
     let (bob, alice) = (try hub.machine("bob"), try hub.machine("alice"))
     for text in ["one", "two", "three"] { try alice.done("dm-send", ["bob", text]) }
@@ -115,7 +115,7 @@ struct LinkedProgramTests {
     #expect(reacted["reactions"]?["👍"]?.array.compactMap(\.string) == ["bob"])
   }
 
-  @Test func `a store of a hub is that of one person, takes no history, and no users`() throws {
+  @Test func `a store on a hub has one user, and refuses imports and new users`() throws {
     let alice = try HubFixture().machine("alice")
     for (program, words) in [
       ("dm-send", ["--as", "eve", "alice", "hello"]), ("dm-user", ["add", "eve"]),
@@ -127,7 +127,7 @@ struct LinkedProgramTests {
     #expect(try ToolFixture.filled().run("dm-sync", as: "alice").status == .exit(66))
   }
 
-  @Test func `a store in which something was said is not linked, and its invitation stays good`() throws {
+  @Test func `a store with messages cannot join a hub, and the invitation stays valid`() throws {
     let hub = try HubFixture()
     let token = try hub.invite("alice")
     let used = try ToolFixture.filled()

@@ -27,7 +27,7 @@ import Testing
     """
 
   @Test(.enabled(if: isThere, "needs the corpus"))
-  func `is imported as it is, and once`() throws {
+  func `the corpus is imported unchanged, and only once`() throws {
     let f = try ToolFixture(copyOf: Self.template.get())
     // By jq, because Foundation's reader takes a U+FEFF out of texts.
     let lines = try f.done("jq", ["-c", ".", Self.corpus]).records
@@ -55,7 +55,7 @@ import Testing
   }
 
   @Test(.enabled(if: isThere, "needs the corpus"))
-  func `comes back out of one store and into another`() throws {
+  func `the corpus can be exported from one store and imported into another`() throws {
     let f = try ToolFixture(copyOf: Self.template.get())
     let titles = try f.sql("SELECT title FROM conversation ORDER BY title").split(separator: "\n").map(String.init)
     #expect(titles.count == 10)

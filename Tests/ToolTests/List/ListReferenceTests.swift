@@ -18,7 +18,7 @@ import Testing
     try f.done("dm-list", arguments, as: user).records.compactMap { $0["name"]?.string }
   }
 
-  @Test func `operands name conversations as in all programs, and there may be several`() throws {
+  @Test func `dm-list accepts several conversation references`() throws {
     let f = try fixture()
     #expect(try names(f, "+g") == ["g"])
     #expect(try names(f, "@alice") == ["alice"])
@@ -32,7 +32,7 @@ import Testing
     #expect(try names(f, "--limit", "1", "alice", "carol") == ["carol"])
   }
 
-  @Test func `an operand that names nothing is an error`() throws {
+  @Test func `an operand that is not an existing conversation is an error`() throws {
     let f = try fixture()
     for (operand, status) in [("+nope", 66), ("nobody", 67), ("", 65), ("019aa6e8-7a18-7d0b-8f0e-5b8d1c6f7e21", 66)] {
       for arguments in [[operand], ["--count", operand], ["alice", operand], ["-f", operand]] {
@@ -44,7 +44,7 @@ import Testing
     #expect(try f.run("dm-list", [stranger], as: "alice").status == .exit(77))
   }
 
-  @Test func `a conversation that is named is listed though it is archived, deleted or with a blocked user`() throws {
+  @Test func `a named conversation is listed even if it is archived, deleted or with a blocked user`() throws {
     let f = try fixture()
     try f.done("dm-conversation", ["archive", "+g"], as: "bob")
     try f.done("dm-conversation", ["delete", "carol"], as: "bob")

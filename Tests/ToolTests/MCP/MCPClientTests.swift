@@ -35,7 +35,7 @@ import Testing
   }
 
   @Test(arguments: scenarios)
-  func `an agent with the official client`(scenario: Scenario) throws {
+  func `the official MCP client passes each scenario`(scenario: Scenario) throws {
     let f = try ToolFixture(copyOf: Self.template.get())
     // The first run installs the client.
     let outcome = try f.run("sh", ["\(repository)/Tests/mcp/client", scenario.name], seconds: 600)

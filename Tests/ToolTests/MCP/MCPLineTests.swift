@@ -67,7 +67,7 @@ import Testing
     #expect(live.finish().status == .exit(0))
   }
 
-  @Test func `a line over 1 MiB is a parse error and costs no memory`() throws {
+  @Test func `a line over 1 MiB is a parse error and uses no more memory`() throws {
     let live = try server(fixture())
     let mebibyte = [UInt8](repeating: UInt8(ascii: "a"), count: 1024 * 1024)
     for _ in 1...Torture.size(128, long: 1024) { try live.send(bytes: mebibyte) }
@@ -77,7 +77,7 @@ import Testing
     #expect(live.finish().status == .exit(0))
   }
 
-  @Test func `a message that is no request is an invalid request`() throws {
+  @Test func `a message that is not a request gives the error for an invalid request`() throws {
     let live = try server(fixture())
     let invalid = [
       "7", "null", "[]", #"[{"jsonrpc":"2.0","id":1,"method":"ping"}]"#, "{}",
@@ -91,7 +91,7 @@ import Testing
     #expect(live.finish().status == .exit(0))
   }
 
-  @Test func `a method that is unknown is -32601, and wrong parameters are -32602`() throws {
+  @Test func `an unknown method gives error -32601, and wrong parameters give error -32602`() throws {
     let live = try server(fixture())
     for method in ["prompts/list", "logging/setLevel", "resources/subscribe", "tools", "server/discover", ""] {
       try expect(-32601, id: .number(1), for: line(method), live)
@@ -110,7 +110,7 @@ import Testing
     #expect(live.finish().status == .exit(0))
   }
 
-  @Test func `before it agrees on a revision it answers pings and nothing else`() throws {
+  @Test func `before initialization the server answers only ping and initialize`() throws {
     let live = try LiveProcess(fixture(), "dm-mcp", as: "bot")
     #expect(try ask(live, "ping")["result"] == .object([]))
     for method in ["tools/list", "resources/list", "resources/templates/list"] {
@@ -125,21 +125,21 @@ import Testing
   }
 
   @Test(arguments: ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"])
-  func `agrees on each revision that it has`(revision: String) throws {
+  func `the server accepts each protocol revision that it supports`(revision: String) throws {
     let live = try server(fixture(), revision)
     #expect(try ask(live, "tools/list")["result"]?["tools"]?.array.count == 7)
     #expect(live.finish().status == .exit(0))
   }
 
   @Test(arguments: ["1999-01-01", "2026-07-28", ""])
-  func `offers its latest revision for one that it does not have`(revision: String) throws {
+  func `the server offers its latest revision instead of one that it does not support`(revision: String) throws {
     let live = try LiveProcess(fixture(), "dm-mcp", as: "bot")
     let hello = try ask(live, "initialize", #"{"protocolVersion":"\#(revision)"}"#)
     #expect(hello["result"]?["protocolVersion"]?.string == "2025-11-25")
     #expect(live.finish().status == .exit(0))
   }
 
-  @Test func `only the revision of March 2025 has batches, and answers one with one array`() throws {
+  @Test func `only revision 2025-03-26 has batches, and a batch is answered with one array`() throws {
     let f = try fixture()
     let live = try server(f, "2025-03-26")
     let noted = #"{"jsonrpc":"2.0","method":"notifications/initialized"}"#
@@ -170,7 +170,7 @@ import Testing
     #expect(live.finish().output.isEmpty)
   }
 
-  @Test func `a call that is cancelled gets no answer, and ends no other`() throws {
+  @Test func `a cancelled call gets no answer, and other calls go on`() throws {
     let f = try fixture()
     let live = try server(f)
     try live.send(call("wait_for_message", #"{"timeout_seconds":600}"#, id: "1"))
@@ -184,7 +184,7 @@ import Testing
     #expect(outcome.output.isEmpty)
   }
 
-  @Test func `a call that waits ends in time, and with the input`() throws {
+  @Test func `a waiting call ends at its timeout and at the end of the input`() throws {
     let f = try fixture()
     let live = try server(f)
     let none = try ask(live, "tools/call", #"{"name":"wait_for_message","arguments":{"timeout_seconds":1}}"#)
@@ -199,7 +199,7 @@ import Testing
     try f.checkIntegrity()
   }
 
-  @Test func `half a line at the end is a parse error, and not done`() throws {
+  @Test func `an incomplete last line is a parse error and has no effect`() throws {
     let f = try fixture()
     let live = try server(f)
     try live.send(bytes: Array(call("send", #"{"conversation":"alice","text":"half","nonce":"n"}"#).utf8))
@@ -210,7 +210,7 @@ import Testing
   }
 
   @Test(arguments: [SIGTERM, SIGINT], [false, true])
-  func `dies of the signal with its store whole`(number: Int32, isWaiting: Bool) throws {
+  func `dm-mcp that is ended by a signal leaves its store intact`(number: Int32, isWaiting: Bool) throws {
     let f = try fixture()
     let live = try server(f)
     try live.send(call("send", #"{"conversation":"alice","text":"once","nonce":"n"}"#))
@@ -224,7 +224,7 @@ import Testing
     try f.checkIntegrity()
   }
 
-  @Test func `says on standard error what failed, and never what a message says`() throws {
+  @Test func `standard error has the errors and never the text of a message`() throws {
     let f = try fixture()
     let live = try server(f)
     let secret = "the password is 4711"
@@ -245,7 +245,7 @@ import Testing
     try f.checkIntegrity()
   }
 
-  @Test func `does not begin with a conversation that does not exist, on a terminal or with operands`() throws {
+  @Test func `dm-mcp does not start with an unknown conversation, on a terminal or with operands`() throws {
     let f = try fixture()
     #expect(try f.run("dm-mcp", ["--only", "+nowhere"], as: "bot").status == .exit(66))
     #expect(try f.run("dm-mcp", ["--only", "alicia"], as: "bot").status == .exit(67))
@@ -255,7 +255,7 @@ import Testing
     #expect(live.finish(closingInput: false).status == .exit(64))
   }
 
-  @Test func `an error of the store is a result, and the server goes on`() throws {
+  @Test func `an error of the store is an error result, and the server goes on`() throws {
     let f = try ToolFixture()
     let live = try server(f)
     let none = try ask(live, "tools/call", #"{"name":"wait_for_message"}"#)

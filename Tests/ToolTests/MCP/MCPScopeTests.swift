@@ -25,7 +25,7 @@ struct MCPScopeTests {
     return texts.joined(separator: "\n")
   }
 
-  @Test func `an agent of one conversation learns nothing of what happens elsewhere`() throws {
+  @Test func `with --only, the answers show nothing of other conversations`() throws {
     let f = try fixture()
     let before = try everything(f)
     for number in 1...3 { try f.done("dm-send", ["carol", "\(number)"], as: "alice") }
@@ -33,7 +33,7 @@ struct MCPScopeTests {
     #expect(try everything(f) == before)
   }
 
-  @Test func `references and the order of what is found do not depend on what is elsewhere`() throws {
+  @Test func `with --only, references and search order do not depend on other conversations`() throws {
     let f = try fixture()
     try f.done("dm-conversation", ["create", "--title", "ops", "bot"], as: "alice")
     for text in ["foo one", "bar two"] { try f.done("dm-send", ["+ops", text], as: "alice") }
@@ -61,7 +61,7 @@ struct MCPScopeTests {
     #expect(before.contains(found))
   }
 
-  @Test func `its cursors are names that are valid in one connection, and continue where they were taken`() throws {
+  @Test func `with --only, a cursor is valid in one connection and continues where it was taken`() throws {
     let f = try fixture()
     let server = try MCPServer(f, ["--only", "alice"], as: "bot")
     let history = try server.call("read_history")["structuredContent"]
@@ -92,7 +92,7 @@ struct MCPScopeTests {
     #"{"x":"a\u0000b"}"#, #"{"x":"half \ud83d"}"#, #"{"x":"other half \udc00"}"#, #"{"x":1e999}"#, #"{"x":1,"x":2}"#,
     #"{"x":\#(String(repeating: "[", count: 100) + String(repeating: "]", count: 100))}"#,
   ])
-  func `JSON that it cannot take is answered by the id of its call`(params: String) throws {
+  func `a call with JSON that is not accepted gets an error with its id`(params: String) throws {
     let server = try MCPServer(fixture(), as: "bot")
     let answer = try server.ask("ping", params, id: #""call 42""#)
     #expect(answer["id"]?.string == "call 42" && answer["error"]?["code"]?.int == -32602, "\(answer)")
@@ -103,7 +103,7 @@ struct MCPScopeTests {
   }
 
   @Test(arguments: ["2026-01-01", "yesterday", "7d", "14:30", "2026-01-01T00:00:00Z", "alice:1"])
-  func `a time is what the programs take for one`(time: String) throws {
+  func `a time may be written as in the programs`(time: String) throws {
     let server = try MCPServer(fixture(), as: "bot")
     let result = try server.call("read_history", #"{"conversation":"alice","since":"\#(time)"}"#)
     #expect(result["isError"]?.bool != true, "\(result)")

@@ -10,7 +10,7 @@ import Testing
     return try MCPServer(f, as: "bot")
   }
 
-  @Test func `a client that asks for it gets notices while a call goes on`() throws {
+  @Test func `a client with a progress token gets progress notifications during a call`() throws {
     let server = try server()
     let params = #"{"name":"wait_for_message","arguments":{"timeout_seconds":20},"_meta":{"progressToken":"t1"}}"#
     let (seconds, notice) = try Torture.time {

@@ -4,7 +4,7 @@ import Testing
 
 /// Every cell of docs/rules.md, by the programs themselves.
 @Suite struct RulesTests {
-  @Test func `the tables have a row for each act and a column for each who acts`() {
+  @Test func `the rule tables have a row for each action and a column for each role`() {
     let users = ["sender", "member", "owner", "former", "stranger", "blocked", "blocker"]
     let columns = [
       "In a group": users, "Elsewhere": users, "What one does not see": RuleVisit.unseen.keys.sorted(),
@@ -22,13 +22,13 @@ import Testing
   }
 
   @Test(arguments: RuleTable.cells)
-  func `does what the table says`(cell: RuleCell) throws {
+  func `each action has the result in the rule table`(cell: RuleCell) throws {
     try visit(cell, RuleScene.onOneStore.get())
   }
 
   /// But for what hubs do not carry.
   @Test(arguments: RuleTable.cells.compactMap(\.onHub))
-  func `does what the table says on a hub`(cell: RuleCell) throws {
+  func `each action has the result in the rule table on a hub`(cell: RuleCell) throws {
     try visit(cell, RuleScene.onHub.get())
   }
 

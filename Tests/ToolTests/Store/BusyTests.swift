@@ -39,7 +39,7 @@ import Testing
     #expect(try f.sql("SELECT count(*) FROM message") == before, sourceLocation: location)
   }
 
-  @Test func `gives up after five seconds when another process holds the lock`() throws {
+  @Test func `a write fails after five seconds if another process holds the lock`() throws {
     let f = try ToolFixture.filled()
     let holder = try LiveProcess(f, "flock", [f.store + "/store.lock", "-c", "echo held; read line"])
     #expect(try holder.line() == "held")
@@ -52,7 +52,7 @@ import Testing
   }
 
   @Test(arguments: ["0s", "1s"])
-  func `waits as long as --busy-timeout says, or else DM_BUSY_TIMEOUT`(time: String) throws {
+  func `a write waits for the time in --busy-timeout, or else in DM_BUSY_TIMEOUT`(time: String) throws {
     let f = try ToolFixture.filled()
     f.set("DM_BUSY_TIMEOUT", time)
     let holder = try LiveProcess(f, "flock", [f.store + "/store.lock", "-c", "echo held; read line"])
@@ -69,7 +69,7 @@ import Testing
     }
   }
 
-  @Test func `printing succeeds although its delivery cannot be noted in time`() throws {
+  @Test func `dm-tail prints messages even if it cannot record their delivery in time`() throws {
     let f = try ToolFixture.filled()
     let holder = try LiveProcess(f, "flock", [f.store + "/store.lock", "-c", "echo held; read line"])
     #expect(try holder.line() == "held")
@@ -79,7 +79,7 @@ import Testing
     #expect(holder.finish().status != .overdue)
   }
 
-  @Test func `gives up after five seconds when a foreign program writes`() throws {
+  @Test func `a write fails after five seconds if a foreign program holds a write transaction`() throws {
     let f = try ToolFixture.filled()
     let holder = try LiveProcess(f, "sqlite3", [f.store + "/dm.sqlite"])
     try holder.send("BEGIN IMMEDIATE; SELECT 'held';")
@@ -96,7 +96,7 @@ import Testing
     #expect(try f.sql("SELECT count(*) FROM message") == "3")
   }
 
-  @Test func `waits for its turn and takes it`() throws {
+  @Test func `a write waits for the lock and then succeeds`() throws {
     let f = try ToolFixture.filled()
     let holder = try LiveProcess(f, "flock", [f.store + "/store.lock", "-c", "echo held; read line"])
     #expect(try holder.line() == "held")

@@ -60,7 +60,9 @@ import Testing
   }
 
   @Test(arguments: acts, ["signal=SIGKILL", "error=EIO"])
-  func `an answer that finds its work done says so only when that is on the disk`(act: Act, fault: String) throws {
+  func `a retry that finds its work done answers only after that work is synced to the disk`(act: Act, fault: String)
+    throws
+  {
     let (template, cursor) = try Self.template.get()
     let f = try ToolFixture(copyOf: template)
     let words = act.arguments.map { $0 == "CURSOR" ? cursor : $0 }
@@ -84,7 +86,7 @@ import Testing
     try f.checkIntegrity()
   }
 
-  @Test func `a sync that goes on failing acknowledges nothing`() throws {
+  @Test func `nothing is acknowledged while every fdatasync fails`() throws {
     let f = try ToolFixture(copyOf: Self.template.get().store)
     for _ in 1...3 {
       let outcome = try f.run(
@@ -97,7 +99,7 @@ import Testing
     #expect(try f.sql("SELECT count(*) FROM message WHERE nonce = 'n'") == "1")
   }
 
-  @Test func `each folder that a new store makes is synced in the one above it`() throws {
+  @Test func `each folder that a new store creates is synced in its parent folder`() throws {
     let f = try ToolFixture()
     f.set("DM_STORE", f.directory + "/one/two/store")
     let trace = f.directory + "/calls"

@@ -43,7 +43,7 @@ import Testing
   }
 
   @Test(arguments: [["+ops", "x"], ["bob", "x"], ["--draft", "bob", "x"]])
-  func `an unknown name names the folder where there is no store`(words: [String]) throws {
+  func `the error for an unknown name without a store names the folder of the store`(words: [String]) throws {
     let f = try ToolFixture()
     #expect(try f.run("dm-send", words, as: "alice").stderr.contains("there is no store at '\(f.store)' yet"))
     f.set("DM_STORE", nil)
@@ -54,7 +54,7 @@ import Testing
         "message"]?.string?.contains("there is no store at '\(standard)' yet") == true)
   }
 
-  @Test func `lines of which one can be done create the store`() throws {
+  @Test func `lines create the store if at least one of them succeeds`() throws {
     let f = try ToolFixture()
     let lines = ["bob", "alice"].map { JSON.line(["conversation": $0, "text": "note"]) }
     let outcome = try f.run("dm-send", as: "alice", stdin: Input(lines: lines))
@@ -64,7 +64,7 @@ import Testing
     try f.done("dm-doctor", ["check", "--deep"])
   }
 
-  @Test func `a named store in which nothing was ever written is absent for readers`() throws {
+  @Test func `a named store to which nothing was ever written is absent for readers`() throws {
     let f = try ToolFixture()
     try f.done("mkdir", [f.store])
     for file in ["", "with tables"] {

@@ -36,7 +36,7 @@ import Testing
   }
 
   @Test(.enabled(if: StoreStateTests.canBecomeNobody, "needs root and setpriv"))
-  func `what has expired is hidden and not counted where the store cannot be written to`() throws {
+  func `expired messages in a read-only store are hidden and not counted`() throws {
     let f = try filled(["brief @bob", "brief"], lifetime: "1s")
     try f.done("chmod", ["755", f.directory])
     // A user who could write has it open, so that its shared memory is there.
@@ -72,7 +72,7 @@ import Testing
     #expect(writer.finish().status == .exit(0))
   }
 
-  @Test func `a store whose readers are lists alone hides what expires, and the next writer makes tombstones`() throws {
+  @Test func `dm-list hides expired messages without writing, and the next writer makes tombstones`() throws {
     let f = try filled(["brief @bob", "stays"], lifetime: "2s")
     try f.done("dm-send", ["+all", "last"], as: "alice")
     func bob(_ program: String, _ arguments: [String]) throws -> Outcome { try f.run(program, arguments, as: "bob") }
@@ -86,7 +86,7 @@ import Testing
     try f.checkKept()
   }
 
-  @Test func `a hundred that expire at once are told one by one, and counted by nobody`() throws {
+  @Test func `a hundred messages that expire at once give an event each and are not counted`() throws {
     let f = try filled(["before"], lifetime: "1h")
     let follower = try LiveProcess(
       f, "dm-tail", ["-f", "-n", "0", "--invisible", "--peek", "--events", "message_deleted"], as: "bob", stdin: .null)
@@ -110,7 +110,7 @@ import Testing
   }
 
   @Test(.enabled(if: ToolFixture.has("faketime"), "needs faketime"))
-  func `a reader whose clock is ahead sees what has expired by it no more, and one behind sees it still`() throws {
+  func `a reader whose clock is ahead sees a message expire earlier, and one behind later`() throws {
     let f = try filled(["an hour @bob"], lifetime: "1h")
     let all = Overview(texts: ["first", "an hour @bob"], unread: 2, mentions: 1, last: "an hour @bob")
     let rest = Overview(texts: ["first"], unread: 1, mentions: 0, last: "first")
@@ -125,7 +125,7 @@ import Testing
   }
 
   @Test(.enabled(if: ToolFixture.has("faketime"), "needs faketime"))
-  func `a message that is sent after the clock was set back expires by the clock of its sending`() throws {
+  func `a message that is sent after the clock was set back expires by the clock at sending`() throws {
     let f = try filled([], lifetime: "1h")
     #expect(try at("+10d", f, "alice", "dm-send", ["+all", "ahead"]).status == .exit(0))
     try f.done("dm-send", ["+all", "--expires-in", "1h", "back"], as: "alice")
@@ -139,7 +139,7 @@ import Testing
   }
 
   @Test(.enabled(if: ToolFixture.has("faketime"), "needs faketime"))
-  func `mute ends by the reader's clock, and what is said brings back what was archived till then`() throws {
+  func `a mute ends by the reader's clock, and then a new message unarchives the conversation`() throws {
     let f = try filled([], lifetime: "1h")
     try f.done("dm-conversation", ["mute", "+all", "--for", "1h"], as: "bob")
     try f.done("dm-conversation", ["archive", "+all"], as: "bob")

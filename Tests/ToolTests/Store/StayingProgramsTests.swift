@@ -50,12 +50,14 @@ struct StayingProgramsTests {
   /// Those that read no lines, follow nothing, and so have a store open only briefly.
   static let ending = ["dm-attach", "dm-conversation", "dm-doctor", "dm-search"]
 
-  @Test func `each program is tried here, or ends by itself`() {
+  @Test func `these tests cover each program that does not end by itself`() {
     #expect(Set(Self.calls.map(\.program) + Self.ending) == Set(ToolFixture.programs))
   }
 
   @Test(arguments: calls, ["mv \"$0\" \"$0.damaged\"", "rm -r \"$0\" || rm -r \"$0\""])
-  func `a program whose store is replaced says so, and acknowledges nothing more`(call: Call, removal: String) throws {
+  func `a program whose store is replaced reports this and acknowledges nothing more`(call: Call, removal: String)
+    throws
+  {
     let f = try ToolFixture()
     try f.addUsers("alice", "bob")
     for number in 1...2 { try f.done("dm-send", ["alice", "\(number)"], as: "bob") }

@@ -21,7 +21,7 @@ import Testing
     }
   }
 
-  @Test func `an absent default store is empty, and a write makes it for its owner alone`() throws {
+  @Test func `an absent default store is empty, and a write creates it for its owner only`() throws {
     let f = try ToolFixture()
     f.set("DM_STORE", nil)
     #expect(try f.done("dm-list").output.isEmpty)
@@ -48,7 +48,7 @@ import Testing
   }
 
   @Test(arguments: ["000", "022", "077"])
-  func `a store is its owner's alone whatever the mask`(mask: String) throws {
+  func `only the owner can access a store, whatever the umask`(mask: String) throws {
     let f = try ToolFixture()
     #expect(try f.shell("umask \(mask); dm-user add alice", as: "alice").status == .exit(0))
     let modes = try f.shell("stat -c %a '\(f.store)' '\(f.store)'/*").stdout.split(separator: "\n")
@@ -56,7 +56,7 @@ import Testing
     #expect(modes.dropFirst().allSatisfy { $0 == "600" }, "\(modes)")
   }
 
-  @Test func `a named store that is absent is made by writing only`() throws {
+  @Test func `an absent named store is created only by writing`() throws {
     let reading = [
       ("dm-list", []), ("dm-list", ["--count"]), ("dm-tail", []), ("dm-user", ["list"]), ("dm-tail", ["bob"]),
     ]
@@ -77,14 +77,14 @@ import Testing
     }
   }
 
-  @Test func `a store that is too new is refused and left as it is`() throws {
+  @Test func `a store of a newer version is refused and not changed`() throws {
     let f = try ToolFixture.filled()
     #expect(try f.sql("PRAGMA user_version = 99") == "")
     try expectRefusal(f, 78)
     #expect(try f.sql("PRAGMA user_version; SELECT count(*) FROM message") == "99\n2")
   }
 
-  @Test func `a store that becomes too new while a program runs is not written to`() throws {
+  @Test func `a store that gets a newer version while a program runs is not written to`() throws {
     let f = try ToolFixture.filled()
     let live = try LiveProcess(f, "dm-send", as: "alice")
     try live.send(JSON.line(["conversation": "bob", "text": "before"]))
@@ -96,7 +96,7 @@ import Testing
   }
 
   @Test(arguments: ["a text that is no database\n", "SQLite format 4"])
-  func `a file that is no database is refused and left as it is`(beginning: String) throws {
+  func `a file that is not a database is refused and not changed`(beginning: String) throws {
     let content = beginning + String(repeating: "\0", count: 4096)
     let f = try ToolFixture()
     try f.done("mkdir", [f.store])
@@ -108,7 +108,7 @@ import Testing
 
   @Test(
     arguments: ["PRAGMA application_id = 42; CREATE TABLE t (a);", "CREATE TABLE t (a);", "PRAGMA user_version = 1;"])
-  func `another program's database is refused and left as it is`(sql: String) throws {
+  func `the database of another program is refused and not changed`(sql: String) throws {
     let f = try ToolFixture()
     try f.done("mkdir", [f.store])
     _ = try f.sql(sql)
@@ -177,7 +177,7 @@ import Testing
   }
 
   @Test(.enabled(if: canBecomeNobody, "needs root and setpriv"))
-  func `a read-only store can be read, and says so when it is written to`() throws {
+  func `a read-only store can be read, and writing to it gives an error that says so`() throws {
     let f = try ToolFixture.filled()
     let writer = try readOnly(f)
     #expect(try nobody(f, "dm-list", []).record["unread_count"]?.int == 2)
@@ -197,7 +197,7 @@ import Testing
   }
 
   @Test(.enabled(if: canBecomeNobody, "needs root and setpriv"))
-  func `a read-only store without its shared memory gives advice`() throws {
+  func `a read-only store without its shared memory file gives an error with advice`() throws {
     let f = try ToolFixture.filled()
     try f.done("chmod", ["755", f.directory])
     try f.done("rm", ["-f", f.store + "/dm.sqlite-shm"])
@@ -208,7 +208,7 @@ import Testing
   }
 
   @Test(.enabled(if: canBecomeNobody, "needs root and setpriv"))
-  func `a read-only store is dumped by way of TMPDIR, which is said, and not without`() throws {
+  func `a read-only store is dumped through TMPDIR, with a note, and not without it`() throws {
     let f = try ToolFixture.filled()
     let writer = try readOnly(f)
     let refused = try nobody(f, "dm-doctor", ["dump"])
@@ -226,7 +226,7 @@ import Testing
   }
 
   @Test(.enabled(if: CrashTests.canTrace, "needs strace"))
-  func `a folder of contents that cannot be read is an error, and nothing is restored without it`() throws {
+  func `a contents folder that cannot be read is an error for stats, purge and restore`() throws {
     let f = try ToolFixture.filled()
     try f.done("sh", ["-c", "echo content | dm-send bob --attach -"], as: "alice")
     let backup = f.directory + "/backup"

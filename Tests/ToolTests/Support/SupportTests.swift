@@ -41,12 +41,12 @@ import Testing
     ("nothing", ""),
   ]
 
-  @Test func `a right line has no faults`() throws {
+  @Test func `a valid line has no faults`() throws {
     #expect(try Contract.faults(in: Array(Self.user.utf8), Contract.schema(of: "dm-user")).isEmpty)
   }
 
   @Test(arguments: faulty)
-  func `a wrong line has faults`(name: String, line: String) throws {
+  func `an invalid line has faults`(name: String, line: String) throws {
     #expect(try !Contract.faults(in: Array(line.utf8), Contract.schema(of: "dm-user")).isEmpty)
   }
 
@@ -60,7 +60,7 @@ import Testing
     #expect(!schema.faults(in: .string("x")).isEmpty)
   }
 
-  @Test func `a run tells its status, its signal and its lateness`() throws {
+  @Test func `the outcome of a run has its exit status, its signal or that it is overdue`() throws {
     let f = try ToolFixture()
     #expect(try f.shell("exit 7").status == .exit(7))
     #expect(try f.shell("kill -9 $$").status == .signal(SIGKILL))
@@ -75,7 +75,7 @@ import Testing
       })
   }
 
-  @Test func `a hole in the numbers is found`() throws {
+  @Test func `a gap in the message numbers is found`() throws {
     let f = try ToolFixture.filled()
     try f.checkIntegrity()
     _ = try f.sql("UPDATE message SET seq = 3 WHERE seq = 2")

@@ -5,7 +5,7 @@ import Testing
 
 /// The lines of a consumer's program, as they come through a pipe.
 @Suite struct ConsumerTests {
-  @Test func `the first line that fails ends the run at once, whatever comes behind it`() throws {
+  @Test func `the first line that fails ends the run at once, whatever lines follow it`() throws {
     let f = try ToolFixture()
     try f.addUsers("alice", "bob")
     for text in ["one", "two"] { try f.done("dm-send", ["bob", text], as: "alice") }
@@ -24,7 +24,7 @@ import Testing
     #expect(consumer["behind_count"]?.int == 1)
   }
 
-  @Test func `a bot that was removed from a group goes on answering elsewhere`() throws {
+  @Test func `a bot that was removed from a group continues to answer in other conversations`() throws {
     let f = try ToolFixture()
     try f.addUsers("alice", "bob", "carol")
     try f.done("dm-conversation", ["create", "--title", "ops", "bob", "carol"], as: "alice")
@@ -49,7 +49,7 @@ import Testing
     #expect(try f.done("dm-tail", ["--consumers"], as: "bob").record["skipped_count"]?.int == 1)
   }
 
-  @Test func `a line reacts and marks as read together with its acknowledgement, and says so once`() throws {
+  @Test func `a line reacts, marks as read and acknowledges in one write, and gives one answer`() throws {
     let f = try ToolFixture()
     try f.addUsers("alice", "bob")
     for text in ["one", "two", "three"] { try f.done("dm-send", ["bob", text], as: "alice") }
@@ -78,7 +78,7 @@ import Testing
     #expect(try plain.record["code"]?.string == "bad_field", "without --consumer it must not be lost")
   }
 
-  @Test func `a line that may not react sends nothing`() throws {
+  @Test func `a line whose reaction is refused sends nothing`() throws {
     let f = try ToolFixture()
     try f.addUsers("alice", "bob", "carol")
     try f.done("dm-conversation", ["create", "--title", "ops", "bob"], as: "alice")
@@ -107,7 +107,7 @@ import Testing
     return f
   }
 
-  @Test func `a consumer ends at a gap with a status of its own, and goes on when it is accepted`() throws {
+  @Test func `a consumer ends at a gap with status 76, and continues when the gap is accepted`() throws {
     let f = try gap()
     let consumer = ["--consumer", "bot", "--events", "message"]
     for _ in 1...2 {
@@ -125,14 +125,14 @@ import Testing
     #expect(try f.done("dm-tail", consumer, as: "bob").records.first?["text"]?.string == "three")
   }
 
-  @Test func `a follower that is no consumer is told of the gap and goes on`() throws {
+  @Test func `a stream that is not a consumer gets a gap record and continues`() throws {
     let f = try gap()
     let cursor = try #require(try f.done("dm-tail", ["--consumers"], as: "bob").record["cursor"]?.string)
     let records = try f.done("dm-tail", ["--cursor", cursor, "--events", "message"], as: "bob").records
     #expect(records.compactMap { $0["type"]?.string } == ["gap", "message", "message", "caught_up"])
   }
 
-  @Test func `statistics warn of a consumer at a gap, also when nothing is printed`() throws {
+  @Test func `dm-doctor stats warns of a consumer at a gap, even with -q`() throws {
     let f = try gap()
     let outcome = try f.done("dm-doctor", ["stats"])
     #expect(outcome.stdout.contains("\"warning\":\"gap\""))
@@ -141,7 +141,7 @@ import Testing
     #expect(try f.done("dm-doctor", ["stats", "--text"]).stdout.contains("bob/bot 2 behind"))
   }
 
-  @Test func `the script that keeps a bot alive ends at a gap`() throws {
+  @Test func `the run-bot script ends at a gap`() throws {
     let f = try gap()
     let bot = ["bot", "--", "jq", "-c", "--unbuffered", "{ack: .cursor}"]
     let outcome = try f.run(repository + "/examples/run-bot", bot, as: "bob")

@@ -29,7 +29,7 @@ import Testing
     return f
   }
 
-  @Test func `the echo bot of the manual answers alice, whatever mallory has said to it`() throws {
+  @Test func `the echo bot of the manual answers alice, whatever messages mallory sent to it`() throws {
     let f = try poisoned("echo")
     let pipe = try Self.block("man/dm-tail.1", with: "--consumer echo".replacingOccurrences(of: "-", with: "\\-"))
     let answers = try f.follower(["--others", "--events", "message"], as: "alice")
@@ -48,7 +48,7 @@ import Testing
     ("README.md", "--consumer notes", "bob", "noted: hello"),
     ("man/dm-send.1", "\\-\\-consumer thanks", "bob", "thanks"),
   ])
-  func `a bot of the manual that ends has answered alice, and says what it has skipped`(
+  func `a bot of the manual answers alice and reports the messages that it skips`(
     page: String, text: String, user: String, answer: String
   ) throws {
     let f = try poisoned(user)
@@ -63,7 +63,7 @@ import Testing
     #expect(try f.done("dm-tail", [user, "-n", "1", "--peek"], as: "alice").record["text"]?.string == answer)
   }
 
-  @Test func `with --stop-at-failed the first line that fails is the last`() throws {
+  @Test func `with --stop-at-failed no line after the first failed line is handled`() throws {
     let f = try ToolFixture()
     try f.addUsers("alice", "echo")
     try f.done("dm-send", ["echo", "1"], as: "alice")

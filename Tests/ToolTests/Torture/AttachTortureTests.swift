@@ -25,7 +25,8 @@ struct AttachTortureTests {
   }
 
   @Test(arguments: [["photo.jpg"], ["film.mp4"], ["--as-file", "data"]], calls)
-  func `a preparation that is killed at any system call leaves no half file`(arguments: [String], call: String) throws {
+  func `dm-attach that is killed at any system call leaves no incomplete file`(arguments: [String], call: String) throws
+  {
     let template = try Self.template.get()
     let words = arguments.dropLast() + ["\(template.directory)/\(arguments.last ?? "")"]
     var number = 0

@@ -61,7 +61,7 @@ import Testing
   }
 
   @Test(arguments: calls)
-  func `a purge that is killed has removed nothing that is named, and the next one removes the rest`(call: String)
+  func `a killed purge removes no content that is in use, and the next purge removes the rest`(call: String)
     throws
   {
     try killed(call, { _ in ["purge"] }, on: filled) { f, label in
@@ -75,7 +75,7 @@ import Testing
   }
 
   @Test(arguments: calls)
-  func `a backup that is killed leaves the one that was there, or is whole`(call: String) throws {
+  func `a killed backup leaves either the previous backup or a complete new one`(call: String) throws {
     let backedUp = {
       let f = try filled()
       _ = try f.sql("DELETE FROM attachment WHERE message IS NULL")
@@ -94,7 +94,7 @@ import Testing
   }
 
   @Test(arguments: calls, [false, true])
-  func `a restore that is killed leaves a whole store or none`(call: String, isThere: Bool) throws {
+  func `a killed restore leaves either a complete store or none`(call: String, isThere: Bool) throws {
     let backup = {
       let f = try filled()
       _ = try f.sql("DELETE FROM attachment WHERE message IS NULL")

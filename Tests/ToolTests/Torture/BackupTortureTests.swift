@@ -59,7 +59,7 @@ import Testing
     try f.done("dm-doctor", ["check", "--deep"])
   }
 
-  @Test func `what messages carry is in every backup, whatever is attached, deleted and purged meanwhile`() throws {
+  @Test func `a backup has all sent attachments, whatever is attached, deleted and purged meanwhile`() throws {
     let f = try ToolFixture()
     let writers = (1...4).map { "w\($0)" }
     for writer in writers { try f.done("dm-user", ["add", writer], as: writer) }
@@ -108,7 +108,7 @@ import Testing
     try f.done("dm-doctor", ["check", "--deep"])
   }
 
-  @Test func `a check is not confused by those who write, nor a dump`() throws {
+  @Test func `a check and a dump are not disturbed by concurrent writers`() throws {
     let f = try ToolFixture()
     try f.addUsers("alice", "bob")
     let script = "while :; do seq 1 20 | dm-send -q --lines bob; dm-read --as bob -q alice --all; done"

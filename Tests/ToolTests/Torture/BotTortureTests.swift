@@ -102,7 +102,7 @@ import Testing
     }
   }
 
-  @Test func `the bot that is shown answers`() throws {
+  @Test func `the bot in the usage of the run-bot script answers`() throws {
     let f = try ToolFixture()
     try f.addUsers("alice", "echo")
     let script = try String(contentsOfFile: Self.runBot, encoding: .utf8)
@@ -115,7 +115,7 @@ import Testing
     #expect(try answers.record()["text"]?.string == "echo: hello", "\(bot.stderr)")
   }
 
-  @Test func `a filter that heeds no signal is gone with its bot`() throws {
+  @Test func `a filter that ignores SIGTERM ends with its bot`() throws {
     let f = try ToolFixture()
     try f.addUsers("alice", "echo")
     let bot = try LiveProcess(
@@ -128,7 +128,7 @@ import Testing
     try Torture.wait(until: "all that the bot started is gone") { !started.contains(where: \.isAlive) }
   }
 
-  @Test func `a bot that pauses ends at once`() throws {
+  @Test func `a bot that pauses between restarts ends at once on a signal`() throws {
     let f = try ToolFixture()
     try f.addUsers("alice", "echo")
     f.set("RUN_BOT_PAUSE", "1000")
@@ -165,7 +165,7 @@ import Testing
   }
 
   @Test(arguments: [false, true])
-  func `pipes that overlap, and begin anew from older lines, answer each message once`(nonce: Bool) throws {
+  func `pipes that overlap and restart from older lines answer each message once`(nonce: Bool) throws {
     rolling { dice in
       let f = try ToolFixture()
       try f.addUsers("alice", "echo")

@@ -30,14 +30,14 @@ import Testing
     _ = live.finish()
   }
 
-  @Test func `the clock that is faked is the one of the day alone`() throws {
+  @Test func `faketime changes the wall clock of a program`() throws {
     let f = try ToolFixture()
     try set(f, "+50y")
     let now = Calendar(identifier: .gregorian).component(.year, from: Date())
     #expect(try f.run("faketime", faked(f) + ["date", "+%Y"]).stdout == "\(now + 50)\n")
   }
 
-  @Test func `messages keep their order whatever the clock does, and their times follow the clock`() throws {
+  @Test func `messages keep their order when the clock is changed, and their times follow the clock`() throws {
     let f = try ToolFixture.filled()
     let follower = try f.follower(as: "alice")
     var times: [String] = []
@@ -58,7 +58,7 @@ import Testing
     try f.checkIntegrity()
   }
 
-  @Test func `heartbeats and messages come although the follower's clock is set`() throws {
+  @Test func `heartbeats and messages arrive although the clock of the follower is changed`() throws {
     let f = try ToolFixture.filled()
     try set(f, "+0")
     let words = ["dm-tail", "-f", "-n", "0", "--events", "message", "--heartbeat", "1s"]
@@ -98,7 +98,7 @@ import Testing
   }
 
   @Test(arguments: Torture.isLong ? steps : ["+50y"])
-  func `typing goes on over a step of the clock, and ends when it is not refreshed`(step: String) throws {
+  func `typing stays visible over a change of the clock, and ends when it is not refreshed`(step: String) throws {
     let f = try ToolFixture.filled()
     try set(f, "+0")
     let watcher = try watcher(f, "typing", keepsFiles: true)
@@ -120,7 +120,7 @@ import Testing
   }
 
   @Test(.enabled(if: Torture.isLong, "takes a minute"), arguments: steps)
-  func `a typer shows over a step of the clock, and is gone when killed`(step: String) throws {
+  func `dm-typing stays visible over a change of the clock, and disappears when it is killed`(step: String) throws {
     let f = try ToolFixture.filled()
     try set(f, "+0")
     let watcher = try watcher(f, "typing", keepsFiles: false)
@@ -134,7 +134,7 @@ import Testing
   }
 
   @Test(arguments: steps)
-  func `typing that begins after a step of the clock shows at once`(step: String) throws {
+  func `typing that begins after a change of the clock is visible at once`(step: String) throws {
     let f = try ToolFixture.filled()
     try set(f, step)
     let watcher = try watcher(f, "typing", keepsFiles: false)
@@ -147,7 +147,7 @@ import Testing
   }
 
   @Test(.enabled(if: Torture.isLong, "takes minutes"), arguments: steps)
-  func `presence goes on over a step of the clock, and ends with the follower`(step: String) throws {
+  func `presence stays visible over a change of the clock, and ends with the follower`(step: String) throws {
     let f = try ToolFixture.filled()
     try set(f, "+0")
     let watcher = try watcher(f, "presence", keepsFiles: true)

@@ -56,7 +56,7 @@ import Testing
   @Test(
     .enabled(if: canTrace, "needs strace"),
     arguments: ["pwrite64", "fdatasync", "fsync", "ftruncate", "write", "unlink", "rename", "openat", "fcntl", "flock"])
-  func `a send that is killed at any system call is there once or not at all`(call: String) throws {
+  func `a send that is killed at any system call stores its message once or not at all`(call: String) throws {
     let f = try ToolFixture(copyOf: Self.template.get())
     var number = 0
     var wasWhole = false
@@ -77,7 +77,7 @@ import Testing
   @Test(
     .enabled(if: canTrace, "needs strace"),
     arguments: ["pwrite64", "fdatasync", "ftruncate"], ["EIO", "ENOSPC"])
-  func `a send whose system call fails acknowledges only what is there`(call: String, error: String) throws {
+  func `a send whose system call fails acknowledges only a stored message`(call: String, error: String) throws {
     let f = try ToolFixture(copyOf: Self.template.get())
     var number = 0
     var wasInjected = true
@@ -100,7 +100,7 @@ import Testing
 
   @Test(
     .enabled(if: canTrace, "needs strace"), arguments: ["pwrite64", "fdatasync", "write", "openat", "mkdir", "flock"])
-  func `a first send that is killed leaves a store that the next one uses`(call: String) throws {
+  func `a first send that is killed leaves a store that the next send can use`(call: String) throws {
     var number = 0
     var wasWhole = false
     while !wasWhole {
@@ -125,7 +125,7 @@ import Testing
     }
   }
 
-  @Test func `a batch that is killed and run again until it is done sends each line once`() throws {
+  @Test func `a batch that is killed and repeated until it succeeds sends each line once`() throws {
     let f = try ToolFixture(copyOf: Self.template.get())
     let count = 6000
     let lines = (1...count).map { JSON.line(["conversation": "bob", "text": "\($0)", "nonce": "n\($0)"]) }

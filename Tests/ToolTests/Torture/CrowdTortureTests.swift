@@ -4,7 +4,7 @@ import Testing
 
 /// Many followers of many writers.
 @Suite struct CrowdTortureTests {
-  @Test func `every follower prints all that several write, in the same order`() throws {
+  @Test func `every follower prints all messages of several writers in the same order`() throws {
     let f = try ToolFixture()
     let writers = (1...4).map { "w\($0)" }
     for writer in writers { try f.done("dm-user", ["add", writer], as: writer) }

@@ -53,7 +53,7 @@ import Testing
   }
 
   @Test(arguments: acts, calls)
-  func `an act that is killed at any system call is done or not begun`(act: Act, call: String) throws {
+  func `an action that is killed at any system call has its whole effect or none`(act: Act, call: String) throws {
     let (store, old) = try Self.template.get()
     let whole = try ToolFixture(copyOf: store)
     try whole.done(act.program, act.arguments, as: act.user)
@@ -84,7 +84,7 @@ import Testing
     print("killed '\(act)' at \(number - 1) calls of \(call)")
   }
 
-  @Test func `lines that are killed midway are each done or not, and again they are all done`() throws {
+  @Test func `each line of a killed batch takes effect or not, and a repeated batch completes all`() throws {
     let f = try ToolFixture(copyOf: Self.template.get().store)
     let count = Torture.size(1500, long: 20_000)
     let texts = (1...count).map { JSON.line(["conversation": "+all", "text": "\($0)"]) }

@@ -5,7 +5,7 @@ import Testing
 /// How what goes on for ever ends.
 @Suite struct EndTortureTests {
   @Test(arguments: ["dm-tail -f -n 1 bob", "dm-tail -f -n 0", "dm-list -f", "dm-tail --cursor now -f --events typing"])
-  func `a follower ends with its reader, also when nothing comes any more`(call: String) throws {
+  func `a follower ends when its reader goes away, even if no more events come`(call: String) throws {
     let f = try ToolFixture.filled()
     let (seconds, outcome) = try Torture.time {
       try f.shell("{ \(call); echo $? >&2; } | head -n 1", as: "alice", seconds: 20)
@@ -21,7 +21,7 @@ import Testing
   ]
 
   @Test(arguments: endless, [SIGTERM, SIGINT])
-  func `a follower that waits dies of the signal`(
+  func `a waiting follower is ended by a signal`(
     call: (program: String, arguments: [String]), number: Int32
   ) throws {
     let f = try ToolFixture.filled()
@@ -38,7 +38,7 @@ import Testing
   }
 
   @Test(arguments: [SIGTERM, SIGINT])
-  func `an attachment ends with a signal also while a slow disk takes a large file`(number: Int32) throws {
+  func `a signal ends dm-attach even while it writes a large file to a slow disk`(number: Int32) throws {
     let f = try ToolFixture.filled()
     try f.done("truncate", ["-s", "128M", f.directory + "/large"])
     let words = try f.meddling("sync_file_range", "delay_enter=500000", "dm-attach")
@@ -60,7 +60,7 @@ import Testing
   }
 
   @Test(arguments: [SIGTERM, SIGINT, SIGHUP])
-  func `a filter that is ended shows no typing any more`(number: Int32) throws {
+  func `dm-typing as a filter shows no typing after a signal ends it`(number: Int32) throws {
     let f = try ToolFixture.filled()
     let live = try LiveProcess(f, "env", ["dm-typing", "alice"], as: "bob")
     try live.send("what passes through")
@@ -72,7 +72,7 @@ import Testing
   }
 
   @Test(arguments: [SIGTERM, SIGINT, SIGHUP])
-  func `a command whose typing shows is ended with it`(number: Int32) throws {
+  func `a signal to dm-typing also ends the command that it runs`(number: Int32) throws {
     let f = try ToolFixture.filled()
     let live = try LiveProcess(f, "env", ["dm-typing", "alice", "--", "cat"], as: "bob")
     try live.send("what passes through")
@@ -86,7 +86,7 @@ import Testing
     try Torture.wait(until: "the command is gone") { !command.isAlive }
   }
 
-  @Test func `a filter ends with its reader, and shows no typing any more`() throws {
+  @Test func `dm-typing as a filter ends when its reader goes away, and shows no typing`() throws {
     let f = try ToolFixture.filled()
     let live = try LiveProcess(f, "dm-typing", ["alice"], as: "bob")
     try Torture.wait(until: "typing shows") { try !typing(f).isEmpty }
@@ -96,7 +96,7 @@ import Testing
   }
 
   @Test(arguments: [SIGTERM, SIGINT, SIGHUP, SIGQUIT, nil])
-  func `a terminal is given back as it was, however the typing ends`(number: Int32?) throws {
+  func `dm-typing restores the settings of the terminal, however it ends`(number: Int32?) throws {
     let f = try ToolFixture.filled()
     let (keyboard, screen) = try Descriptor.terminal()
     var before = termios()

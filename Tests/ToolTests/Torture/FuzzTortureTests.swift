@@ -89,7 +89,7 @@ import Testing
   }
 
   @Test(arguments: readers.indices)
-  func `lines of any bytes are each answered, and leave the store sound`(index: Int) throws {
+  func `random input lines are each answered and do not damage the store`(index: Int) throws {
     let (scene, corpus) = try Self.scene.get()
     let reader = Self.readers[index]
     var dice = Dice(index)
@@ -138,7 +138,7 @@ import Testing
   ]
 
   @Test(arguments: ToolFixture.programs)
-  func `arguments may be any`(program: String) throws {
+  func `random arguments do not crash a program`(program: String) throws {
     let (scene, _) = try Self.scene.get()
     var dice = Dice(100 + (ToolFixture.programs.firstIndex(of: program) ?? 0))
     // After its dashes stands a command that it runs.

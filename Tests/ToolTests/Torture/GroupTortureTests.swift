@@ -34,7 +34,7 @@ import Testing
   }
 
   @Test(arguments: 1...Torture.size(2, long: 20))
-  func `whatever is done at once, what is kept is what the messages say`(round: Int) throws {
+  func `after random concurrent actions the stored counts agree with the messages`(round: Int) throws {
     let f = try ToolFixture()
     try group(f)
     var dice = Dice()
@@ -77,7 +77,7 @@ import Testing
     }
   }
 
-  @Test func `two owners' hands: one is removed once, and one who leaves at the same time is out once`() throws {
+  @Test func `concurrent removals, additions and leaves keep the group consistent, with one owner`() throws {
     let f = try ToolFixture()
     try group(f)
     for _ in 1...Torture.size(5, long: 50) {
@@ -95,7 +95,7 @@ import Testing
     #expect(try f.sql("SELECT count(*) FROM participant WHERE left_seq IS NULL AND is_owner") == "1")
   }
 
-  @Test func `owners who leave at once pass the group on, and the last leaves it to nobody`() throws {
+  @Test func `members who leave at once pass the ownership on, and at last no owner is left`() throws {
     let f = try ToolFixture()
     try group(f)
     let runs = try Self.users.map { try f.start("dm-conversation", ["leave", "+all"], as: $0) }
@@ -104,7 +104,7 @@ import Testing
     try f.checkKept()
   }
 
-  @Test func `twenty who react at once have one reaction each, and one who edits at once has one text`() throws {
+  @Test func `concurrent reactions leave one for each user, and concurrent edits leave one text`() throws {
     let f = try ToolFixture()
     try group(f)
     try f.done("dm-send", ["+all", "said"], as: "ann")
@@ -119,7 +119,7 @@ import Testing
     try f.checkKept()
   }
 
-  @Test func `a message that one edits while another deletes it and a third answers ends as a whole`() throws {
+  @Test func `a message that is edited, deleted and answered at once ends in a consistent state`() throws {
     let f = try ToolFixture()
     try group(f)
     for number in 1...Torture.size(8, long: 80) {

@@ -13,7 +13,7 @@ import Testing
   static let suite = "hub-chaos"
 
   @Test(arguments: 1...Torture.size(3, long: 16))
-  func `whatever is killed and restored, nothing is lost or comes twice, and all stores agree`(stream: Int) throws {
+  func `after random kills and restores nothing is lost or duplicated, and all stores agree`(stream: Int) throws {
     let chaos = try HubChaos(stream)
     for _ in 1...Torture.size(120, long: 600) { try chaos.act() }
     try chaos.settle()

@@ -53,7 +53,7 @@ import Testing
     }
   }
 
-  @Test func `what is killed at any time has lost nothing, doubled nothing, and is done again`() throws {
+  @Test func `a program killed at any moment loses and duplicates nothing, and can be run again`() throws {
     var dice = Dice()
     var scene = try Self.begin()
     let f = scene.f

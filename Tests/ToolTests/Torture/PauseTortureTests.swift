@@ -13,7 +13,7 @@ import Testing
     clock.process.send(SIGTERM)
   }
 
-  @Test func `a follower that was stopped prints all that came meanwhile`() throws {
+  @Test func `a follower that was stopped and continued prints all messages from that time`() throws {
     let f = try ToolFixture.filled()
     let follower = try f.follower(as: "alice", isJudged: false)
     follower.process.send(SIGSTOP)
@@ -29,7 +29,7 @@ import Testing
   @Test(
     .enabled(if: CrashTests.canTrace, "needs strace"),
     arguments: Torture.isLong ? ["fdatasync", "pwrite64"] : ["fdatasync"])
-  func `a writer that is stopped amid its commit keeps its turn, and finishes`(call: String) throws {
+  func `a writer that is stopped during its commit keeps the lock, and finishes later`(call: String) throws {
     let f = try ToolFixture.filled()
     let follower = try f.follower(as: "alice")
     let words = try f.meddling(call, "signal=SIGSTOP:when=1", "dm-send")
@@ -60,7 +60,7 @@ import Testing
     try f.checkIntegrity()
   }
 
-  @Test func `a reader who does not read neither lets the log grow nor loses anything`() throws {
+  @Test func `a follower whose output is not read neither makes the WAL grow nor loses messages`() throws {
     let f = try ToolFixture.filled()
     let follower = try f.follower(as: "alice", isJudged: false)
     let total = Torture.size(20000, long: 100_000)

@@ -10,7 +10,7 @@ import Testing
 struct PowerLossTortureTests {
   private static let suite = PowerLossModel.suite
 
-  @Test func `a power loss takes what was not synced, and leaves what was`() throws {
+  @Test func `a simulated power loss keeps synced files and loses unsynced ones`() throws {
     let disk = try LoopDisk()
     let folder = disk.f.directory + "/disk"
     try disk.f.done("sh", ["-c", "echo a >\(folder)/synced && sync -f \(folder)/synced && echo b >\(folder)/unsynced"])
@@ -59,7 +59,7 @@ struct PowerLossTortureTests {
   ]
 
   @Test(arguments: acts, ["signal=SIGKILL", "error=EIO"])
-  func `what a retry answers outlives a power loss, whatever its first try has left`(act: Act, fault: String) throws {
+  func `the answer of a retry survives a power loss, whatever the first try left`(act: Act, fault: String) throws {
     let (base, cursor) = try Self.filled.get()
     let names = ["BASE": base.directory, "CURSOR": cursor]
     // Between the write of the log and its sync; the contents of files have syncs of their own before it.
@@ -84,7 +84,7 @@ struct PowerLossTortureTests {
     }
   }
 
-  @Test func `what was answered outlives power losses, kills and disks that fail`() throws {
+  @Test func `acknowledged changes survive power losses, kills and disk errors`() throws {
     var model = PowerLossModel(Dice())
     var disk = try LoopDisk()
     try PowerLossModel.begin(on: disk.f)
@@ -113,7 +113,7 @@ struct PowerLossTortureTests {
     }
   }
 
-  @Test func `writers whose power fails at any time lose nothing that they were told`() throws {
+  @Test func `a power loss at any moment loses nothing that was acknowledged to a writer`() throws {
     var dice = Dice(1)
     let disk = try LoopDisk()
     let f = disk.f

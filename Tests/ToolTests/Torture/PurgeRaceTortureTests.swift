@@ -35,7 +35,7 @@ import Testing
     return try Contract.lines(of: Array(whole)).map { try JSON($0.bytes) }.filter { $0["type"]?.string == "message" }
   }
 
-  @Test func `what is sent, forwarded and attached while purges run is there, and so are its contents`() throws {
+  @Test func `messages sent, forwarded and attached during purges exist with their contents`() throws {
     var dice = Dice()
     let f = try ToolFixture()
     try f.addUsers("alice", "bob", "carol")
@@ -111,7 +111,7 @@ import Testing
     }
   }
 
-  @Test func `a content that a purge is about to remove is kept for who sends or forwards it at that moment`() throws {
+  @Test func `a content that is sent or forwarded just before a purge removes it is kept`() throws {
     var dice = Dice(1)
     let f = try ToolFixture()
     try f.addUsers("alice", "bob")

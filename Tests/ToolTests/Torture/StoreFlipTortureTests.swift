@@ -146,7 +146,7 @@ import Testing
     return nil
   }
 
-  @Test func `whatever a disk does to a file of a store, what people rely on is as it was, or the damage is found`()
+  @Test func `random damage to the files of a store changes no essential data or is found`()
     async throws
   {
     _ = try Self.scene.get()

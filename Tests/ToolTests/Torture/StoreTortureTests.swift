@@ -27,7 +27,7 @@ import Testing
   }
 
   @Test(arguments: followers)
-  func `a follower of a store that is replaced says so and ends`(program: String, arguments: [String]) throws {
+  func `a follower whose store is replaced reports this and ends`(program: String, arguments: [String]) throws {
     let other = try ToolFixture()
     try other.addUsers("alice", "eve")
     try other.done("dm-send", ["alice", "of another store"], as: "eve")
@@ -39,7 +39,8 @@ import Testing
   }
 
   @Test(arguments: followers)
-  func `a follower ends if only the database file of its store is replaced`(program: String, arguments: [String]) throws
+  func `a follower ends even if only the database file of its store is replaced`(program: String, arguments: [String])
+    throws
   {
     _ = try expectEnd((program, arguments), 66, saying: "another store") { f in
       try f.done("sqlite3", [f.store + "/dm.sqlite", "VACUUM INTO '\(f.directory)/copy'"])
@@ -48,13 +49,13 @@ import Testing
   }
 
   @Test(arguments: followers)
-  func `a follower of a store that is removed ends, and makes no new one`(program: String, arguments: [String]) throws {
+  func `a follower whose store is removed ends and creates no new store`(program: String, arguments: [String]) throws {
     let f = try expectEnd((program, arguments), 66, saying: "removed") { f in try f.done("rm", ["-r", f.store]) }
     #expect(!FileManager.default.fileExists(atPath: f.store))
   }
 
   @Test(arguments: followers)
-  func `a follower of a store that becomes newer ends`(program: String, arguments: [String]) throws {
+  func `a follower ends when its store gets a newer version`(program: String, arguments: [String]) throws {
     _ = try expectEnd((program, arguments), 78, saying: "update dm") { f in _ = try f.sql("PRAGMA user_version = 99") }
   }
 }

@@ -122,7 +122,9 @@ import Testing
     return ending
   }
 
-  @Test func `a program whose system call fails or kills it says only what is so, and succeeds again`() async throws {
+  @Test func `a program whose system call fails or kills it makes no false report, and works when repeated`()
+    async throws
+  {
     var dice = Dice()
     let acts = Torture.isLong ? CallTable.acts : Array(CallTable.acts.shuffled(using: &dice).prefix(8))
     let runs = try acts.map(look)

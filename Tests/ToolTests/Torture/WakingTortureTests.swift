@@ -9,7 +9,7 @@ import Testing
     try f.done("stat", ["-c", "%y", f.store + "/bell"]).stdout
   }
 
-  @Test func `followers get a commit even if its writer was killed before it rang the bell`() throws {
+  @Test func `followers get a commit even if its writer was killed before it signalled them`() throws {
     let f = try ToolFixture.filled()
     let follower = try f.follower(as: "alice")
     for round in 1...Torture.size(3, long: 30) {
@@ -23,7 +23,7 @@ import Testing
     }
   }
 
-  @Test func `a commit that takes long is told as soon as it can be seen`() throws {
+  @Test func `followers print a slow commit as soon as it is visible`() throws {
     let f = try ToolFixture.filled()
     let follower = try f.follower(as: "alice")
     // A reader of its own that asks again and again.
@@ -57,7 +57,7 @@ import Testing
     ("inotify_init1", "error=ENOSYS", nil), ("inotify_add_watch", "error=ENOSPC", nil),
     ("read", overflow, "anon_inode:inotify"),
   ])
-  func `a follower that cannot be woken looks, says so once and loses nothing`(
+  func `a follower that cannot be woken polls, warns once and loses nothing`(
     call: String, fault: String, path: String?
   ) throws {
     let f = try ToolFixture.filled()
