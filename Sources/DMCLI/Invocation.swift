@@ -48,6 +48,10 @@ package final class Invocation {
     let handle = try Handle(name)
     let isLogin = handle.description.utf8.elementsEqual(login.utf8)
     let messenger = Messenger(try location(), as: Messenger.Identity(handle, isLoginName: isLogin))
+    messenger.compareForUnknownUser = { [weak self, weak messenger] in
+      guard let self, let messenger else { return false }
+      return try messenger.compare(within: freshLimit()) { self.startCarrier() }
+    }
     made = messenger
     return messenger
   }
@@ -222,10 +226,15 @@ extension Invocation {
   ///
   /// A program that follows does not need it: what comes is an event.
   package func refresh() throws {
-    let given = try arguments[fresh]
-    let limit = try given ?? environment("DM_FRESH").map(freshTime) ?? .seconds(1)
-    freshness = try messenger().refresh(within: limit, evenOffline: given != nil) { [self] in startCarrier() }
+    let isGiven = arguments.isGiven(fresh)
+    freshness = try messenger().refresh(within: freshLimit(), evenOffline: isGiven) { [self] in startCarrier() }
     if let asOf = freshness?.asOf { output.asOf = asOf }
+  }
+
+  /// How long to wait for the hub.
+  private func freshLimit() throws -> Duration {
+    let given = command.has(fresh) ? try arguments[fresh] : nil
+    return try given ?? environment("DM_FRESH").map(freshTime) ?? .seconds(1)
   }
 
   /// Says of when the printed state is, if the hub could not be asked.
@@ -254,6 +263,8 @@ extension Invocation {
     startCarrier()
     if try waits {
       try made.waitForHub(until: hubDeadline)
+    } else if !isQuiet, isTerminal(.error), let until = try made.postponedUntil() {
+      printError(command.name, "queued; the hub takes no more from you until \(TextFormat.dateAndTime(until))")
     } else if made.awaitsHub, !isQuiet {
       printError(command.name, "queued; it is shown when the hub has ordered it")
     }

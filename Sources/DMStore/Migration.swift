@@ -135,6 +135,11 @@ extension Store {
 
   package func version() throws -> Int64 { try pragma("PRAGMA user_version") }
 
+  /// How many conversations and messages there are; linear in their number.
+  package func counts() throws -> (conversations: Int, messages: Int) {
+    (Int(try pragma("SELECT count(*) FROM conversation")), Int(try pragma("SELECT count(*) FROM message")))
+  }
+
   package func pragma(_ sql: StaticString) throws -> Int64 {
     var statement = try connection.prepare(sql)
     return try statement.step() ? statement.int64(0) : 0

@@ -12,6 +12,8 @@ package final class SyncLoop {
   private let location: StoreLocation
   private var running = RunningState()
   private var lock: FileLock?
+  /// Microseconds until the next attempt after a fault.
+  private var nextPause: Int64 = 0
   /// When a follower last touched its file, by the time of the file and by the monotonic clock.
   private var followed: (touched: Timestamp, seenAt: Int64)?
   /// The state that was last written for other processes, and when.
@@ -211,10 +213,7 @@ package final class SyncLoop {
   }
 
   /// Waits before the next attempt: longer each time, and at random, so that machines do not connect all at once.
-  private func pause() {
-    let longest = min(Self.longestPause, 1_000_000 << Int64(min(running.attempts, 10)))
-    pause(for: running.state == .refused ? Self.refusedPause : Int64.random(in: 0...longest))
-  }
+  private func pause() { pause(for: nextPause) }
 
   /// Waits for some microseconds, or until `bell` signals that an operation was queued here.
   private func pause(for wait: Int64, orUntilRung bell: Watch? = nil) {
@@ -237,6 +236,9 @@ package final class SyncLoop {
   private func note(_ fault: HubFault) throws {
     running.attempts += 1
     running.fault = fault.text
+    let longest = min(Self.longestPause, 1_000_000 << Int64(min(running.attempts, 10)))
+    if case .refused = fault { nextPause = Self.refusedPause } else { nextPause = Int64.random(in: 0...longest) }
+    running.nextAttemptAt = Timestamp(microseconds: Timestamp.now.microseconds + nextPause)
     guard case .refused = fault else { return try show(.waiting) }
     let store = engine.store
     try store.write { try store.hub.set(refusal: fault.text) }
@@ -250,7 +252,7 @@ package final class SyncLoop {
     try report()
   }
 
-  /// Does the same if other processes would see a change; an unchanged state is written only now and then.
+  /// Calls `show` if a comparison was requested, if the state has changed, or if a second has passed.
   private func refresh(isAsked: Bool) throws {
     var before = shown?.state
     before?.lastSyncAt = running.lastSyncAt

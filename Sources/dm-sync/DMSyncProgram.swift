@@ -120,7 +120,10 @@ extension DMSyncProgram {
     } catch let fault as HubFault {
       throw fault.error
     }
-    try call.print(messenger.hubStatus(), text: TextFormat.line)
+    try call.print(messenger.hubStatus()) { status in
+      let (conversations, messages) = try messenger.counts()
+      return "joined the hub as \(status.user); \(conversations) conversations, \(messages) messages are here"
+    }
   }
 
   /// The first line of standard input.

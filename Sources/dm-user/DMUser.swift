@@ -122,6 +122,7 @@ extension DMUser {
     }
     let presence = try messenger.presence(of: handles)
     for presence in presence { try printIfChanged(presence) }
+    if presence.isEmpty, try messenger.isLinked { try call.note("a hub does not carry presence yet") }
     guard call.arguments[follow] else { return }
     try call.output.flush()
     var query = EventQuery()

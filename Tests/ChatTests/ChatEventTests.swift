@@ -158,6 +158,20 @@ import Testing
     #expect(try window.messenger.conversation(ConversationReference("bob")).unreadCount == 53 - seen.count)
   }
 
+  @Test func `messages are marked as read at most five times a second`() throws {
+    let window = try window()
+    var marks = ReadMarks()
+    let unread = render(window.model).unread
+    marks.unread = [unread[0]]
+    let first = try marks.mark(window.messenger, now: .max)
+    #expect(first.count == 1 && marks.due == .max)
+    marks.unread = [unread[1]]
+    let early = try marks.mark(window.messenger, now: marks.due - 1)
+    #expect(early == [] && marks.unread.count == 1)
+    let later = try marks.mark(window.messenger, now: marks.due)
+    #expect(later.count == 1)
+  }
+
   @Test func `a window shows a store that cannot be written to, and the state line says so`() throws {
     var window = try window()
     var marks = ReadMarks()

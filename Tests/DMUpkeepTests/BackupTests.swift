@@ -42,6 +42,20 @@ struct BackupTests {
     #expect(try store.bytes("out/notes").starts(with: Array("SQLite format 3".utf8)))
   }
 
+  @Test func `a backup of an earlier state does not replace a later backup with as many messages`() throws {
+    let store = try TemporaryStore.filled()
+    try store.settle()
+    let earlier = try TemporaryStore(bytes: store.bytes())
+    _ = try store.messenger("bob").setProfile(ProfileChange(bio: "new"))
+    try store.messenger("alice").react("🎉", to: "bob:1")
+    let path = try store.elsewhere("backup")
+    _ = try store.upkeep.backUp(to: path)
+    let later = try Data(contentsOf: URL(filePath: path))
+    #expect(try code { try earlier.upkeep.backUp(to: path) } == .cannotCreate)
+    #expect(try Data(contentsOf: URL(filePath: path)) == later)
+    _ = try earlier.upkeep.backUp(to: path, replacesAny: true)
+  }
+
   @Test func `a backup does not replace the database of a store, even with replacesAny`() throws {
     let (store, other) = (try TemporaryStore.filled(), try TemporaryStore.filled())
     for path in [store.location.database, other.location.database, other.location.database + "-wal"] {

@@ -45,6 +45,7 @@ Message = TypedDict("Message", {
     "snippet": NotRequired[str],
     "is_truncated": NotRequired[bool],
     "cursor": NotRequired[str],
+    "as_of": NotRequired[str],
 })
 
 MessageUpdatedReplyTo = TypedDict("MessageUpdatedReplyTo", {
@@ -91,6 +92,7 @@ MessageUpdated = TypedDict("MessageUpdated", {
     "is_truncated": NotRequired[bool],
     "changed": list[Literal["text", "seq", "created_at", "status"]],
     "cursor": NotRequired[str],
+    "as_of": NotRequired[str],
 })
 
 MessageDeleted = TypedDict("MessageDeleted", {
@@ -100,6 +102,7 @@ MessageDeleted = TypedDict("MessageDeleted", {
     "seq": NotRequired[int],
     "for_everyone": bool,
     "cursor": NotRequired[str],
+    "as_of": NotRequired[str],
 })
 
 MessageStatus = TypedDict("MessageStatus", {
@@ -111,6 +114,7 @@ MessageStatus = TypedDict("MessageStatus", {
     "ranges": list[list[int]],
     "user": str,
     "cursor": str,
+    "as_of": NotRequired[str],
 })
 
 Reaction = TypedDict("Reaction", {
@@ -122,6 +126,7 @@ Reaction = TypedDict("Reaction", {
     "emoji": NotRequired[str],
     "reacted_at": str,
     "cursor": NotRequired[str],
+    "as_of": NotRequired[str],
 })
 
 DeliveryReceipt = TypedDict("DeliveryReceipt", {
@@ -132,6 +137,7 @@ DeliveryReceipt = TypedDict("DeliveryReceipt", {
     "ranges": list[list[int]],
     "delivered_at": NotRequired[str],
     "cursor": NotRequired[str],
+    "as_of": NotRequired[str],
 })
 
 ReadReceipt = TypedDict("ReadReceipt", {
@@ -142,12 +148,14 @@ ReadReceipt = TypedDict("ReadReceipt", {
     "ranges": list[list[int]],
     "read_at": str,
     "cursor": NotRequired[str],
+    "as_of": NotRequired[str],
 })
 
 Typing = TypedDict("Typing", {
     "type": Literal["typing"],
     "conversation_id": str,
     "users": list[str],
+    "as_of": NotRequired[str],
 })
 
 Presence = TypedDict("Presence", {
@@ -155,6 +163,7 @@ Presence = TypedDict("Presence", {
     "user": str,
     "is_online": bool,
     "last_seen_at": NotRequired[str],
+    "as_of": NotRequired[str],
 })
 
 ConversationUpdated = TypedDict("ConversationUpdated", {
@@ -183,16 +192,19 @@ ConversationUpdated = TypedDict("ConversationUpdated", {
     "draft_text": NotRequired[str],
     "replaces": NotRequired[str],
     "cursor": str,
+    "as_of": NotRequired[str],
 })
 
 CaughtUp = TypedDict("CaughtUp", {
     "type": Literal["caught_up"],
     "cursor": str,
+    "as_of": NotRequired[str],
 })
 
 Heartbeat = TypedDict("Heartbeat", {
     "type": Literal["heartbeat"],
     "cursor": str,
+    "as_of": NotRequired[str],
 })
 
 Gap = TypedDict("Gap", {
@@ -200,12 +212,14 @@ Gap = TypedDict("Gap", {
     "from": str,
     "to": str,
     "cursor": str,
+    "as_of": NotRequired[str],
 })
 
 Ack = TypedDict("Ack", {
     "type": Literal["ack"],
     "consumer": str,
     "cursor": str,
+    "as_of": NotRequired[str],
 })
 
 Consumer = TypedDict("Consumer", {
@@ -215,6 +229,7 @@ Consumer = TypedDict("Consumer", {
     "behind_count": int,
     "skipped_count": int,
     "used_at": str,
+    "as_of": NotRequired[str],
 })
 
 AttachmentThumbnail = TypedDict("AttachmentThumbnail", {
@@ -244,6 +259,7 @@ Attachment = TypedDict("Attachment", {
     "sender": NotRequired[str],
     "created_at": NotRequired[str],
     "path": NotRequired[str],
+    "as_of": NotRequired[str],
 })
 
 DmTail = Union["Message", "MessageUpdated", "MessageDeleted", "MessageStatus", "Reaction", "DeliveryReceipt",

@@ -43,6 +43,7 @@ export interface Message {
   snippet?: string;
   is_truncated?: boolean;
   cursor?: string;
+  as_of?: string;
 }
 
 export interface MessageUpdatedReplyTo {
@@ -89,6 +90,7 @@ export interface MessageUpdated {
   is_truncated?: boolean;
   changed: Array<"text" | "seq" | "created_at" | "status">;
   cursor?: string;
+  as_of?: string;
 }
 
 export interface MessageDeleted {
@@ -98,6 +100,7 @@ export interface MessageDeleted {
   seq?: number;
   for_everyone: boolean;
   cursor?: string;
+  as_of?: string;
 }
 
 export interface MessageStatus {
@@ -109,6 +112,7 @@ export interface MessageStatus {
   ranges: Array<Array<number>>;
   user: string;
   cursor: string;
+  as_of?: string;
 }
 
 export interface Reaction {
@@ -120,6 +124,7 @@ export interface Reaction {
   emoji?: string;
   reacted_at: string;
   cursor?: string;
+  as_of?: string;
 }
 
 export interface DeliveryReceipt {
@@ -130,6 +135,7 @@ export interface DeliveryReceipt {
   ranges: Array<Array<number>>;
   delivered_at?: string;
   cursor?: string;
+  as_of?: string;
 }
 
 export interface ReadReceipt {
@@ -140,12 +146,14 @@ export interface ReadReceipt {
   ranges: Array<Array<number>>;
   read_at: string;
   cursor?: string;
+  as_of?: string;
 }
 
 export interface Typing {
   type: "typing";
   conversation_id: string;
   users: Array<string>;
+  as_of?: string;
 }
 
 export interface Presence {
@@ -153,6 +161,7 @@ export interface Presence {
   user: string;
   is_online: boolean;
   last_seen_at?: string;
+  as_of?: string;
 }
 
 export interface ConversationUpdated {
@@ -181,16 +190,19 @@ export interface ConversationUpdated {
   draft_text?: string;
   replaces?: string;
   cursor: string;
+  as_of?: string;
 }
 
 export interface CaughtUp {
   type: "caught_up";
   cursor: string;
+  as_of?: string;
 }
 
 export interface Heartbeat {
   type: "heartbeat";
   cursor: string;
+  as_of?: string;
 }
 
 export interface Gap {
@@ -198,12 +210,14 @@ export interface Gap {
   from: string;
   to: string;
   cursor: string;
+  as_of?: string;
 }
 
 export interface Ack {
   type: "ack";
   consumer: string;
   cursor: string;
+  as_of?: string;
 }
 
 export interface Consumer {
@@ -213,6 +227,7 @@ export interface Consumer {
   behind_count: number;
   skipped_count: number;
   used_at: string;
+  as_of?: string;
 }
 
 export interface AttachmentThumbnail {
@@ -242,6 +257,7 @@ export interface Attachment {
   sender?: string;
   created_at?: string;
   path?: string;
+  as_of?: string;
 }
 
 export type DmTail = Message | MessageUpdated | MessageDeleted | MessageStatus | Reaction | DeliveryReceipt |

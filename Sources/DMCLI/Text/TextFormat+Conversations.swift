@@ -140,6 +140,7 @@ extension TextFormat {
     if status.failedCount > 0 { parts.append("\(status.failedCount) failed, see dm-sync pending") }
     if let last = status.lastSyncAt { parts.append("last compared \(dateAndTime(last))") }
     if let next = status.nextAttemptAt { parts.append("next attempt \(dateAndTime(next))") }
+    if let retry = status.retryAt { parts.append("the rest goes at \(dateAndTime(retry))") }
     if abs(status.clockOffset) > 5_000_000 {
       parts.append("this clock is \(status.clockOffset / 1_000_000) seconds behind the hub's")
     }

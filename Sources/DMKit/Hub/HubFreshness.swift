@@ -49,6 +49,17 @@ extension Messenger {
     return freshness(try store.hub.row() ?? hub)
   }
 
+  /// Has the store compared with its hub, whether or not it is fresh.
+  ///
+  /// - Returns: whether that was done within the limit.
+  package func compare(within limit: Duration, carry: () -> Void) throws -> Bool {
+    guard let store = try existingStore(), let hub = try store.hub.row(), hub.isReachable, limit > .zero else {
+      return false
+    }
+    carry()
+    return try hasCarrier && compareWithHub(until: monotonicMicroseconds() + limit.microseconds)
+  }
+
   /// Whether a process carries between the store and its hub.
   private var hasCarrier: Bool { fileExists(location.syncLock) && FileLock(ifFree: location.syncLock) == nil }
 

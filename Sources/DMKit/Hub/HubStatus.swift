@@ -37,6 +37,8 @@ package struct HubStatus: Equatable, Sendable {
   package let attempts: Int
   package let lastSyncAt: Timestamp?
   package let nextAttemptAt: Timestamp?
+  /// When the hub takes more, because the user is over their quota; nil if they are not.
+  package let retryAt: Timestamp?
   /// Microseconds by which the clock of the hub is ahead.
   package let clockOffset: Int64
   /// The reason, if something does not work.
@@ -55,6 +57,14 @@ package struct HubStatus: Equatable, Sendable {
     package var name: String { reference ?? id.description }
   }
 
+  /// Green for a minute after a comparison, then yellow; with a fault, yellow for that minute, and then red.
+  private var waitingColor: Color {
+    guard let lastSyncAt else { return .red }
+    let isRecent = Timestamp.now.microseconds - lastSyncAt.microseconds < 60_000_000
+    if attempts > 0 || fault != nil { return isRecent ? .yellow : .red }
+    return isRecent && network == .normal ? .green : .yellow
+  }
+
   /// Whether another status shows the user the same; a difference only in times does not count.
   package func isSimilar(to other: HubStatus) -> Bool {
     (state, color, network, queuedCount, failedCount, fault)
@@ -65,11 +75,11 @@ package struct HubStatus: Equatable, Sendable {
   /// Green if the connection works, yellow if it may work, red if it does not.
   package var color: Color {
     if !setAside.isEmpty { return .red }
+    if retryAt != nil, state == .waiting { return .yellow }
     return switch state {
     case .live, .polling: network == .normal && fault == nil ? .green : .yellow
     case .connecting, .filling: .yellow
-    case .never, .waiting:
-      lastSyncAt.map { Timestamp.now.microseconds - $0.microseconds < 60_000_000 } == true ? .yellow : .red
+    case .never, .waiting: waitingColor
     case .refused, .offline, .left: .red
     }
   }
@@ -155,7 +165,9 @@ extension Messenger {
     let (store, hub) = try linkedStore()
     let isRunning = fileExists(location.syncLock) && FileLock(ifFree: location.syncLock) == nil
     let running = RunningState(file: location.liveHub) ?? RunningState()
-    let (counts, oldest) = try store.read { (try store.outbox.counts(), try store.outbox.open(limit: 1).first) }
+    let (counts, oldest, retryAt) = try store.read {
+      (try store.outbox.counts(), try store.outbox.open(limit: 1).first, try store.outbox.postponedUntil())
+    }
     let setAside = try store.read { try conversationsSetAside(Session(self, store, hub.user), running) }
     let state: HubStatus.State =
       hub.leftAt != nil
@@ -163,14 +175,17 @@ extension Messenger {
       : hub.refusal != nil
         ? .refused
         : hub.network == .offline
-          ? .offline : isRunning ? running.state : hub.horizon == nil ? .never : .waiting
+          ? .offline
+          : retryAt != nil ? .waiting : isRunning ? running.state : hub.horizon == nil ? .never : .waiting
     return HubStatus(
       state: state, user: identity.handle, network: hub.network, isRunning: isRunning,
       queuedCount: counts.queued, failedCount: counts.refused, oldestQueuedAt: oldest?.createdAt,
       attempts: running.attempts, lastSyncAt: running.lastSyncAt,
-      nextAttemptAt: isRunning ? running.nextAttemptAt : nil, clockOffset: hub.clockOffset,
-      fault: hub.refusal ?? running.fault, setAside: setAside)
+      nextAttemptAt: isRunning ? running.nextAttemptAt : nil, retryAt: retryAt, clockOffset: hub.clockOffset,
+      fault: hub.refusal ?? running.fault ?? retryAt.map { _ in Self.overQuota }, setAside: setAside)
   }
+
+  static let overQuota = "over_quota: the hub takes no more from you for now"
 
   /// The conversations that are set aside, including those of which this store has nothing.
   private func conversationsSetAside(_ session: Session, _ running: RunningState) throws -> [HubStatus.SetAside] {
@@ -213,6 +228,7 @@ extension HubStatus: Record {
       json.member("attempts", attempts)
       json.member("last_sync_at", lastSyncAt)
       json.member("next_attempt_at", nextAttemptAt)
+      json.member("retry_at", retryAt)
       if abs(clockOffset) > 5_000_000 { json.member("clock_offset", Int(clockOffset / 1_000_000)) }
       json.member("fault", fault)
       if setAside.isEmpty { return }

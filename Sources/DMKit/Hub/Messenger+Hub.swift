@@ -10,6 +10,12 @@ extension Messenger {
   /// The path of the lock that the sync process of the store has.
   package var carrierLock: String { location.syncLock }
 
+  /// How many conversations and messages are in the store; linear in their number.
+  package func counts() throws -> (conversations: Int, messages: Int) {
+    guard let store = try existingStore() else { return (0, 0) }
+    return try store.read { try store.counts() }
+  }
+
   /// Whether a sync process may be started for the store: the store is linked, has not left
   /// its hub, is not refused, and its credentials belong to the account of this process.
   package func mayCarry() throws -> Bool {
@@ -36,6 +42,11 @@ extension Messenger {
           remedy: .showPending)
       }
       if rows.allSatisfy({ $0.state == .done }) { return }
+      // Later messages of the conversation wait behind a postponed one.
+      if rows.contains(where: { $0.state == .queued }), let until = try postponedUntil() {
+        throw DMError(
+          .hubUnreachable, "\(Self.overQuota); what was queued is sent at \(until)", remedy: .showPending)
+      }
       if monotonicMicroseconds() >= end {
         throw DMError(
           .hubUnreachable, "the hub does not have it yet; it is queued, and carried later", remedy: .showHubStatus)
@@ -84,6 +95,17 @@ extension Messenger {
     }
   }
 
+  /// Whether the hub takes an operation only later, because the user is over their quota.
+  private func isPostponed(_ row: Outbox.Row) -> Bool {
+    row.state == .queued && row.notBefore.map { $0 > .now && $0 < .forever } == true
+  }
+
+  /// When the hub takes more of what is queued; nil if it has postponed nothing.
+  package func postponedUntil() throws -> Timestamp? {
+    guard let store = try existingStore(), store.isLinked else { return nil }
+    return try store.read { try store.outbox.postponedUntil() }
+  }
+
   private func item(_ row: Outbox.Row, _ session: Session) throws -> OutboxItem {
     let state: OutboxItem.State =
       switch row.state {
@@ -98,18 +120,18 @@ extension Messenger {
       conversation: try row.conversation.map { try session.viewer.surroundings.label(of: $0).reference },
       messageID: row.target,
       text: HubPayload.text(row.payload)?.text, createdAt: row.createdAt, attempts: row.attempts,
-      notBefore: row.notBefore, failure: row.fault)
+      notBefore: row.notBefore, failure: row.fault ?? (isPostponed(row) ? "over_quota" : nil))
   }
 
-  /// Queues refused operations again.
+  /// Queues refused operations again, and lets operations that the hub takes only later be tried at once.
   ///
-  /// - Parameter names: outbox numbers or message ids; empty for all refused operations.
+  /// - Parameter names: outbox numbers or message ids; empty for all such operations.
   /// - Returns: the operations as they are now.
   /// - Throws: `no_hub`, `unknown_message` for a name of none.
   package func retry(_ names: [String]) throws -> [OutboxItem] {
-    try change(names) { row, session in
+    try change(names, where: { $0.state == .refused || isPostponed($0) }) { row, session in
       // Its effect on the message is shown again.
-      if [.edit, .delete, .react].contains(row.act), let id = row.target,
+      if row.state == .refused, [.edit, .delete, .react].contains(row.act), let id = row.target,
         let address = try session.store.messages.address(of: id),
         let message = try session.store.messages.row(at: address)
       {
@@ -119,7 +141,7 @@ extension Messenger {
       } else {
         try session.store.outbox.postpone(row.key, until: nil)
       }
-      if row.act == .say, let conversation = row.conversation {
+      if row.state == .refused, row.act == .say, let conversation = row.conversation {
         try session.logWaiting(.waitingChanged, row.key, in: conversation)
       }
       self.queued.append(row.key)
@@ -132,7 +154,7 @@ extension Messenger {
   /// - Returns: the operations as they were.
   /// - Throws: `no_hub`, `unknown_message` for a name of none.
   package func drop(_ names: [String]) throws -> [OutboxItem] {
-    try change(names) { row, session in
+    try change(names, where: { $0.state == .refused }) { row, session in
       if row.act == .say, let waiting = try session.store.waiting.row(at: row.key) {
         try session.cancel(waiting)
       } else {
@@ -141,12 +163,14 @@ extension Messenger {
     }
   }
 
-  private func change(_ names: [String], _ body: (Outbox.Row, Session) throws -> Void) throws -> [OutboxItem] {
+  private func change(
+    _ names: [String], where isMeant: (Outbox.Row) -> Bool, _ body: (Outbox.Row, Session) throws -> Void
+  ) throws -> [OutboxItem] {
     let (store, hub) = try linkedStore()
     return try store.write {
       let session = Session(self, store, hub.user)
-      let refused = try store.outbox.pending().filter { $0.state == .refused }
-      let chosen = try names.isEmpty ? refused : names.flatMap { try Self.rows(named: $0, of: refused) }
+      let meant = try store.outbox.pending().filter(isMeant)
+      let chosen = try names.isEmpty ? meant : names.flatMap { try Self.rows(named: $0, of: meant) }
       for row in chosen { try body(row, session) }
       return try chosen.map { try item(store.outbox.row(at: $0.key) ?? $0, session) }
     }

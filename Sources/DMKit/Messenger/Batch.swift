@@ -42,6 +42,9 @@ private struct NothingDone<Answer: Sendable>: Error {
 /// Thrown to roll back a transaction in which an action failed after it had written something.
 private struct HalfDone: Error {}
 
+/// Thrown to roll back a transaction in which a user is unknown who may have been invited to the hub.
+private struct UserMayExist: Error {}
+
 extension Messenger {
   /// Acts on each item in order, in one durable transaction.
   ///
@@ -67,6 +70,8 @@ extension Messenger {
         return nothing.results.map { $0.mapError(namingStore) }
       } catch is HalfDone {
         continue
+      } catch is UserMayExist {
+        if let store = try existingStore() { _ = try learnsOfUsers(store) }
       }
     }
   }
@@ -83,6 +88,7 @@ extension Messenger {
         results.append(.success(try batch.act(on: item)))
         hasDone = true
       } catch let error as DMError where !error.code.isFatal {
+        if error.code == .unknownUser, failed[index] == nil, mayLearnOfUsers(store) { throw UserMayExist() }
         guard store.connection.totalChanges == changeCount else {
           failed[index] = error
           throw HalfDone()

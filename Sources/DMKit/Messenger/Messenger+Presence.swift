@@ -10,13 +10,17 @@ extension Messenger {
 
   /// The presence of the users who share a conversation with the user, or of some users.
   ///
-  /// Leaves out users who do not show their presence.
+  /// Leaves out users who do not show their presence. In a linked store it has the user alone: a hub carries no presence
+  /// yet, so that of others is unknown.
   ///
   /// - Throws: `unknown_user`, and `not_allowed` for a user who shares no conversation with the user.
   public func presence(of handles: [Handle] = []) throws -> [Presence] {
     let users = try reading([] as [Handle]) { session in
-      if handles.isEmpty { return try session.store.users.contacts(of: session.me) }
-      return try handles.map(session.contact).filter(\.showsPresence).map(\.handle)
+      let users =
+        try handles.isEmpty
+        ? session.store.users.contacts(of: session.me)
+        : handles.map(session.contact).filter(\.showsPresence).map(\.handle)
+      return session.store.isLinked ? users.filter { $0 == identity.handle } : users
     }
     let signals = LiveFolder(path: location.live).signals()
     var freshness = Freshness()

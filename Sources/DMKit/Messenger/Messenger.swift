@@ -44,6 +44,11 @@ public final class Messenger {
   /// Whether it has asked the hub for a change that is not shown before the hub has ordered it.
   package internal(set) var awaitsHub = false
 
+  /// Has a linked store compared with its hub, because somebody may have been invited since; called at most once.
+  ///
+  /// Returns whether the store was compared.
+  package var compareForUnknownUser: (() throws -> Bool)?
+
   /// Makes a messenger; the first call of another function opens the store.
   public init(_ location: StoreLocation, as identity: Identity) {
     self.location = location
@@ -128,7 +133,30 @@ public final class Messenger {
   /// Runs `body` on one snapshot of the store; returns `empty` if the store is absent or the user may still be added.
   func reading<T>(_ empty: T, _ body: (Session) throws -> T) throws -> T {
     guard let store = try existingStore() else { return empty }
-    return try store.read {
+    return try askingForUsers(of: store) { try read(store, empty, body) }
+  }
+
+  /// Runs `body`; if a user is unknown, asks the hub for new users and runs it once more.
+  func askingForUsers<T>(of store: Store, _ body: () throws -> T) throws -> T {
+    do {
+      return try body()
+    } catch let error as DMError where error.code == .unknownUser {
+      guard try learnsOfUsers(store) else { throw error }
+      return try body()
+    }
+  }
+
+  /// Whether a linked store has been compared with its hub now; false the second time.
+  func learnsOfUsers(_ store: Store) throws -> Bool {
+    guard mayLearnOfUsers(store), let compare = compareForUnknownUser else { return false }
+    compareForUnknownUser = nil
+    return try compare()
+  }
+
+  func mayLearnOfUsers(_ store: Store) -> Bool { compareForUnknownUser != nil && store.isLinked }
+
+  private func read<T>(_ store: Store, _ empty: T, _ body: (Session) throws -> T) throws -> T {
+    try store.read {
       me = try me ?? store.users.key(identity.handle)
       guard let me else {
         let isNew = try !store.users.hasAny()
@@ -157,7 +185,10 @@ public final class Messenger {
     do {
       let store = try createdStore { _ = try body(session(in: $0)) }
       queued = before
-      return try store.write(isBulk: isBulk, timeout: timeout) { try body(session(in: store)) }
+      return try askingForUsers(of: store) {
+        queued = before
+        return try store.write(isBulk: isBulk, timeout: timeout) { try body(session(in: store)) }
+      }
     } catch {
       // What was rolled back is not in the queue.
       queued = before

@@ -158,7 +158,8 @@ extension RecordSchema {
       Field("queued_count", .integer), Field("failed_count", .integer),
       Field("oldest_queued_at", .time, optional: true), Field("attempts", .integer),
       Field("last_sync_at", .time, optional: true), Field("next_attempt_at", .time, optional: true),
-      Field("clock_offset", .integer, optional: true), Field("fault", .string, optional: true),
+      Field("retry_at", .time, optional: true), Field("clock_offset", .integer, optional: true),
+      Field("fault", .string, optional: true),
       Field("set_aside", .list(.members(setAside)), optional: true),
     ])
 

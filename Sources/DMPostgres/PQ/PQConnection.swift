@@ -78,7 +78,11 @@ final class PQConnection {
     }
   }
 
-  private var message: String { pq.PQerrorMessage(connection).map { String(cString: $0) } ?? "" }
+  /// What libpq says of the last failure, as one line.
+  private var message: String {
+    let text = pq.PQerrorMessage(connection).map { String(cString: $0) } ?? ""
+    return text.split { $0.isWhitespace }.joined(separator: " ")
+  }
 
   /// Readable when the server has sent something.
   var descriptor: Int32 { pq.PQsocket(connection) }

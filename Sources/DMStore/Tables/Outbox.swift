@@ -243,6 +243,15 @@ package struct Outbox {
     try update.run()
   }
 
+  /// When the hub takes the first of the operations that it has postponed; nil if it has postponed none.
+  package func postponedUntil() throws -> Timestamp? {
+    var statement = try store.connection.prepare(
+      "SELECT min(not_before) FROM outbox WHERE state = 0 AND not_before > ? AND not_before < ?")
+    statement.bind(Timestamp.now)
+    statement.bind(Timestamp.forever)
+    return try statement.step() ? statement.optionalTimestamp(0) : nil
+  }
+
   /// Queues an operation again, not to be tried earlier than a time.
   package func postpone(_ key: OutboxKey, until time: Timestamp?) throws {
     var update = try store.connection.prepare(

@@ -10,7 +10,7 @@ extension RecordsTests {
     return [
       HubStatus(
         state: .live, user: bob, network: .normal, isRunning: true, queuedCount: 1, failedCount: 0,
-        oldestQueuedAt: last, attempts: 0, lastSyncAt: last, nextAttemptAt: last,
+        oldestQueuedAt: last, attempts: 0, lastSyncAt: last, nextAttemptAt: last, retryAt: last,
         clockOffset: isFull ? 6_000_000 : 5_000_000, fault: text,
         setAside: isFull
           ? [HubStatus.SetAside(id: id, reference: text, code: "hub_damaged")] : []),

@@ -75,6 +75,26 @@ struct FreshReadTests {
     #expect(wrong.status == .exit(64) && wrong.stderr.contains("'soon' is not a time for --fresh"))
   }
 
+  @Test func `somebody who was invited after the last comparison can be written to at once`() throws {
+    let hub = try HubFixture()
+    let (alice, carriers) = try carried(hub, "alice")
+    for name in ["bob", "carol", "dave", "erin"] { _ = try hub.machine(name) }
+    let line = #"{"conversation":"carol","text":"b"}"#
+    // The carrier of the first send stays, and the hub says nothing of a new person.
+    let calls: [(command: [String], input: String?)] = [
+      (["dm-send", "bob", "hello"], nil), (["dm-send"], #"{"conversation":"bob","text":"a"}"# + "\n" + line),
+      (["dm-user", "block", "dave"], nil), (["dm-conversation", "create", "--title", "ops", "erin"], nil),
+    ]
+    for (command, input) in calls {
+      let outcome = try alice.done(
+        command[0], Array(command.dropFirst()), stdin: input.map { .bytes(Array(($0 + "\n").utf8)) } ?? .none)
+      #expect(outcome.stderr.isEmpty || outcome.stderr.contains("queued"), "\(command): \(outcome.stderr)")
+      try carriers.end()
+    }
+    let nobody = try alice.run("dm-send", ["nobody", "hello"])
+    #expect(nobody.status == .exit(67) && nobody.stderr.contains("there is no user 'nobody'"))
+  }
+
   @Test func `without --as each program acts as the person of the store`() throws {
     let hub = try HubFixture()
     let alice = try hub.machine("alice")

@@ -36,6 +36,37 @@ struct HubLimitsTests {
     while try follower.record()["state"]?.string != "live" {}
   }
 
+  @Test func `over the quota, the status and each answer say until when messages wait, and they go then`() throws {
+    let hub = try HubFixture()
+    let (bob, alice) = (try hub.machine("bob"), try hub.machine("alice"))
+    try hub.sql("UPDATE dm.hub SET hourly_bytes = 1048576")
+    let text = String(repeating: "x", count: 60_000)
+    for _ in 1...25 { try alice.done("dm-send", ["bob", text]) }
+    try alice.sync()
+    let status = try alice.done("dm-sync", ["status"]).record
+    #expect(status["state"]?.string == "waiting" && status["color"]?.string == "yellow")
+    #expect(status["fault"]?.string?.hasPrefix("over_quota") == true && status["retry_at"]?.string != nil)
+    #expect((status["queued_count"]?.int ?? 0) > 0 && status["failed_count"]?.int == 0)
+    #expect(try alice.done("dm-sync", ["status", "--text"]).stdout.contains("the rest goes at "))
+    let pending = try alice.done("dm-sync", ["pending"]).records
+    #expect(pending.first?["failure"]?.string == "over_quota" && pending.first?["next_attempt_at"]?.string != nil)
+    alice.set("DM_SYNC", nil)
+    let carriers = Carriers(alice)
+    let waited = try alice.run("dm-send", ["--wait", "bob", "one more"])
+    #expect(waited.status == .exit(69) && waited.stderr.contains("over_quota"), "\(waited.stderr)")
+    try carriers.end()
+    // As if the time had come.
+    try hub.sql("UPDATE dm.hub SET hourly_bytes = 67108864")
+    try alice.done("dm-sync", ["retry"])
+    try Torture.wait(until: "all are there") {
+      try alice.sync()
+      try bob.sync()
+      return try bob.texts("alice").count == 26
+    }
+    let after = try alice.done("dm-sync", ["status"]).record
+    #expect(after["retry_at"] == nil && after["queued_count"]?.int == 0 && after["color"]?.string == "green")
+  }
+
   @Test(arguments: [("transaction", "polling", "yellow"), ("session", "live", "green")])
   func `behind a pooler a machine polls, unless the pooler is in session mode`(
     mode: String, state: String, color: String
