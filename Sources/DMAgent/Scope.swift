@@ -14,7 +14,7 @@ struct Scope {
   init(_ messenger: Messenger, only: [ConversationReference]?) throws {
     self.messenger = messenger
     cursors = only.map { _ in CursorTable() }
-    // Groups by id, because another group may get the title.
+    // A group is kept by id: another may get its title.
     self.only = try only?.map { reference in
       guard case .direct(let handle) = reference else { return .id(try messenger.conversation(reference).id) }
       return .direct(try messenger.user(handle).handle)

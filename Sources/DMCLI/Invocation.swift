@@ -237,7 +237,7 @@ extension Invocation {
     return try given ?? environment("DM_FRESH").map(freshTime) ?? .seconds(1)
   }
 
-  /// Says of when the printed state is, if the hub could not be asked.
+  /// Notes the time of the printed state if the hub did not answer.
   ///
   /// - Throws: `hub_unreachable` if the user has asked for a fresh one.
   func noteFreshness() throws {

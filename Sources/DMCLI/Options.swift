@@ -28,7 +28,7 @@ package struct Declaration: Sendable {
   var call: String { value.map { "\(spelling) \($0)" } ?? spelling }
 }
 
-/// A `Flag` or an `Option`: a constant, which the program's `Command` lists and with which `Arguments` is read.
+/// A `Flag` or an `Option`: a constant that the program's `Command` lists; `arguments[it]` is its value.
 package protocol Declared: Sendable {
   var declaration: Declaration { get }
   /// Checks all values that were given.

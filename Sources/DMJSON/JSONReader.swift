@@ -91,7 +91,7 @@ package struct JSONReader: ~Copyable {
     try value(line, mustBeObject: mustBeObject, isLenient: false)
   }
 
-  /// Reads a line of valid JSON (RFC 8259) that `value` refuses, to find which call to answer.
+  /// Reads a line of valid JSON (RFC 8259) that `value` refuses, to find its JSON-RPC id.
   ///
   /// NULs and unpaired surrogates become U+FFFD; numbers that are too large and values that are nested too deeply
   /// become null; of members with the same name, the first stays.

@@ -10,7 +10,7 @@ package struct LineSplitter: Sendable {
     case tooLong
   }
 
-  /// The most bytes of a line.
+  /// The byte limit of a line.
   package static let limit = 1024 * 1024
 
   private var buffer: [UInt8] = []

@@ -128,7 +128,7 @@ struct JPEGScans {
     return scan
   }
 
-  /// Reads a scan, and returns whether it has exactly its blocks.
+  /// Reads a scan; false if it is invalid or data is left over.
   private mutating func walk(_ segment: JPEG.Segment, _ bytes: CheckedBytes) throws -> Bool {
     guard let scan = try header(of: segment) else { return false }
     blocksLeft -= scan.unitCount * scan.blocks.count

@@ -38,7 +38,7 @@ public struct EventQuery: Sendable {
   /// Whether each message has `readBy`, the users who have read it.
   public var includesReaders = false
 
-  /// Makes a query for the kinds of `MessagingEvent.Kind.standard`, which follows.
+  /// Makes a query that follows, for the kinds of `MessagingEvent.Kind.standard`.
   public init(_ conversations: [ConversationReference] = [], from start: Start? = nil) {
     self.conversations = conversations
     self.start = start

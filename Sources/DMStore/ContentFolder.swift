@@ -85,7 +85,7 @@ package struct ContentFolder {
   ///
   /// - Returns: its size in bytes; nil if it was not removed.
   package func remove(_ hash: ContentHash, before time: Timestamp) -> Int? {
-    // An equal content that was placed meanwhile is another file, with a newer time.
+    // If an equal content was placed meanwhile, its file is newer, and stays.
     guard let status = status(of: hash), isOlder(status, than: time), removeFile(path(of: hash)) else { return nil }
     return status.size
   }

@@ -1,6 +1,7 @@
 package import DMModel
 internal import DMSystem
 
+// Reads: conversation, message.
 // Writes: store.
 
 /// The migrations of the schema.

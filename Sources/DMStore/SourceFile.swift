@@ -45,7 +45,7 @@ extension AttachmentSource {
         hash = try Self.copy(
           file.descriptor, source, to: path, hashes: hashes, of: before.size, maximum: maximum, progress)
       } catch let error as DMError where error.code == .inputOutput && error.subject == source {
-        // Unlike a fault of the copy, it is one of this file alone.
+        // Only this file is at fault, unlike when the copy fails.
         throw DMError(.unreadableFile, error.message, subject: source)
       }
       guard try file.status().isUnchanged(since: before), fileSize(path) == before.size else {

@@ -138,7 +138,7 @@ extension SyncEngine {
     guard connection.forked.isEmpty, case .entries(let entries)? = batch, entries.count <= 1000, !operations.isEmpty
     else {
       if let batch { try apply(batch, &pulled) }
-      // Before the answers, which refer to the log that the hub has now.
+      // First, because the answers refer to the hub's present log.
       try beginForkedAnew()
       return try settleAlone(operations, answers)
     }
@@ -161,7 +161,7 @@ extension SyncEngine {
 
   /// Applies entries of one conversation, then calls `body` in the same transaction.
   ///
-  /// - Returns: false if `body` has no effect, because the log does not continue, or entries or `body` do not fit.
+  /// - Returns: false if `body` has no effect: the entries do not continue the log, or they or `body` do not fit.
   private func apply(_ entries: [HubEntry], and body: (() throws -> Void)? = nil) throws -> Bool {
     guard let id = entries.first?.conversation else { return false }
     try explain(entries)

@@ -51,7 +51,7 @@ struct DumpLines: ~Copyable {
 extension Store {
   /// Inserts the rows of a dump into an empty store.
   ///
-  /// - Parameter takesDamaged: whether a content that does not have its hash is left out, instead of an error.
+  /// - Parameter takesDamaged: whether a content that does not match its hash is left out instead of an error.
   /// - Throws: `store_damaged` for such a content; other errors name the line.
   func fill(from lines: inout DumpLines, takesDamaged: Bool, _ progress: (String) throws -> Void) throws {
     guard let header = try lines.next(), header["type"] == .string("dump") else {

@@ -97,7 +97,7 @@ struct TextOptions {
     }
   }
 
-  /// The text of standard input; when it must be attached, its bytes are unchanged.
+  /// The text of standard input; if it must be attached, also its unchanged bytes.
   func standardInput() throws -> (text: String, whole: [UInt8]?) {
     var input = LineInput()
     let limit = overflow == .attach ? Self.attachedLimit : Outgoing.textLimit

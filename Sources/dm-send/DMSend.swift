@@ -10,7 +10,7 @@ extension DMSend {
     "reply-to", value: "MESSAGE", "answer this message", as: MessageReference.init)
   static let nonce = Option(
     "nonce", value: "NONCE", "an id for this message: sending it again returns the first one")
-  static let once = Flag("once", "with --nonce: even if the text has changed")
+  static let once = Flag("once", "with --nonce: no error if the text differs")
   static let consumer = Option(
     "consumer", value: "NAME", values: [.consumers],
     "let the lines acknowledge events ('ack') of this consumer; see dm-tail(1)")

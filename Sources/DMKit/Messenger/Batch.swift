@@ -48,8 +48,8 @@ private struct UserMayExist: Error {}
 extension Messenger {
   /// Acts on each item in order, in one durable transaction.
   ///
-  /// An item that fails does not stop the others, unless the batch has `stopsAtFault`, and leaves nothing behind; an
-  /// error of the store undoes all.
+  /// An item that fails is undone and, unless the batch has `stopsAtFault`, does not stop the others; an error of the
+  /// store undoes all.
   ///
   /// - Returns: the result of each item.
   func perform<Acts: Batch>(

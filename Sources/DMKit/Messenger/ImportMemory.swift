@@ -42,7 +42,7 @@ extension ImportBatch {
     throw unconfirmed(sender)
   }
 
-  /// - Throws: `handle_taken` for a new conversation in which a user would be who may be somebody else.
+  /// - Throws: `handle_taken` for a new conversation with a participant who may be somebody else.
   func refuseUnconfirmed(_ participants: [Handle]) throws {
     if let user = participants.first(where: session.messenger.imports.unconfirmed.contains) { throw unconfirmed(user) }
   }

@@ -112,7 +112,7 @@ package struct ImportedConversation: Equatable, Sendable {
   package let title: String?
   package let creator: Handle?
   package let participants: [Handle]
-  /// The time by which lists sort it while it has no messages; nil for now.
+  /// The sort time in lists while it has no messages; nil means now.
   package let lastActivity: Timestamp?
 
   /// - Throws: `bad_field` for the title, or for a direct conversation without one or two participants; `bad_time` for

@@ -52,7 +52,7 @@ extension Messenger {
   ///
   /// - Throws: `unknown_user`.
   public func user(_ handle: Handle? = nil) throws -> User {
-    // A linked store has its person, whatever the login name is.
+    // Opening a linked store sets `identity` to its person.
     let store = try existingStore()
     let handle = handle ?? identity.handle
     guard let store else {

@@ -106,7 +106,7 @@ package final class PQHubLink: HubLink {
       }
     ])
     guard let comparison else { throw HubFault.damaged("the hub does not say what has moved") }
-    // A transaction that stays open stops the horizon, and everything since is listed again each time.
+    // While a transaction is open, the horizon stays, and each comparison lists all since it again.
     standing = comparison.horizon == horizon && !conversations.isEmpty ? standing + 1 : 0
     if standing >= 2 {
       standing = 0

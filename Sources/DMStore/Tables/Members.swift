@@ -221,8 +221,8 @@ extension Members {
       EXCEPT SELECT conversation, user FROM participant WHERE left_seq IS NOT NULL)
     """
 
-  /// Stores the current state of a group where a row is missing, as in a dump of an older store, and deletes rows of
-  /// users who are not former participants.
+  /// Adds `former` rows that are missing, as in a dump of an older store, with the group's current state, and deletes
+  /// rows of users who are not former.
   ///
   /// - Returns: the number of rows that were wrong.
   package func correctFormers() throws -> Int {

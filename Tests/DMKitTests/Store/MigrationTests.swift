@@ -100,7 +100,7 @@ struct MigrationTests {
     #expect(try store.messenger("alice").conversations().count == 1)
   }
 
-  @Test func `a file of text is foreign and stays as it is`() throws {
+  @Test func `a text file is refused and stays unchanged`() throws {
     let store = try TemporaryStore(users: [])
     try store.createFolder()
     let text = Data(String(repeating: "this is no database\n", count: 100).utf8)

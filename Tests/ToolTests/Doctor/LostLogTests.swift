@@ -40,6 +40,17 @@ import Testing
     #expect(send.stderr.contains("backup"), "\(send.stderr)")
   }
 
+  @Test func `a store that lost a single acknowledged change is reported`() throws {
+    let (f, _) = try filled()
+    try f.done("sh", ["-c", "mkdir '\(f.directory)/saved' && cp \"$DM_STORE\"/dm.sqlite* '\(f.directory)/saved'"])
+    try f.done("dm-send", ["bob", "lost"], as: "alice")
+    try f.done("sh", ["-c", "rm \"$DM_STORE\"/dm.sqlite* && cp '\(f.directory)/saved'/* \"$DM_STORE\""])
+    let send = try f.run("dm-send", ["bob", "next"], as: "alice")
+    #expect(send.status == .exit(78), "\(send.stdout)\(send.stderr)")
+    let numbers = send.stderr.split(separator: " ").compactMap { Int($0) }
+    #expect(numbers.count == 2 && numbers.first == numbers.last, "\(send.stderr)")
+  }
+
   @Test(arguments: [0, 1, 300])
   func `a truncated database is reported as damaged, not as empty`(bytes: Int) throws {
     let (f, _) = try filled()
