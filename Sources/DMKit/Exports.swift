@@ -1,2 +1,2 @@
-// The public API of DMKit shows types of this module: `import DMKit` is enough for a program.
+// The public API of DMKit uses types of this module, so `import DMKit` is enough for a program.
 @_exported public import DMModel

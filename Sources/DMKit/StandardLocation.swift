@@ -1,7 +1,7 @@
 internal import DMSystem
 
 extension StoreLocation {
-  /// The location that the programs of dm use: that of `$DM_STORE`, else `dm` in `$XDG_DATA_HOME` or `~/.local/share`.
+  /// The location that the programs of dm use: `$DM_STORE`, else `dm` in `$XDG_DATA_HOME` or `~/.local/share`.
   ///
   /// - Parameter busyTimeout: the time that a write waits for the lock of the store before it fails with `busy`.
   /// - Throws: `usage` if there is no home folder, `invalid_utf8` for a variable that is not UTF-8.
@@ -15,14 +15,14 @@ extension StoreLocation {
     return location
   }
 
-  /// The store at a path that the user names, without the slashes at its end.
+  /// The location of a store at a path that the user gives; slashes at the end of the path are removed.
   package static func named(_ path: String, busyTimeout: Duration) -> StoreLocation {
     var bytes = Substring(path).utf8
     while bytes.count > 1, bytes.last == UInt8(ascii: "/") { bytes.removeLast() }
     return StoreLocation(directory: String(Substring(bytes)), isNamed: true, busyTimeout: busyTimeout)
   }
 
-  /// The store of a user who names none; nil without a home folder.
+  /// The location of the store of a user who gives no path; nil without a home folder.
   package static func unnamed(busyTimeout: Duration) throws -> StoreLocation? {
     // The XDG Base Directory Specification says to ignore relative paths.
     if let data = try environment("XDG_DATA_HOME"), data.utf8.first == UInt8(ascii: "/") {

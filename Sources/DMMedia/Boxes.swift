@@ -1,6 +1,6 @@
 /// The consecutive boxes of a HEIF or MP4 file (ISO/IEC 14496-12, section 4.2).
 ///
-/// A last box whose size exceeds the bytes ends with them.
+/// If the size of the last box exceeds the bytes that are left, the box ends with the bytes.
 struct Boxes: Sequence, IteratorProtocol {
   struct Box {
     /// The offset of the box, which begins with its size.
@@ -15,7 +15,7 @@ struct Boxes: Sequence, IteratorProtocol {
 
   init(_ reader: ByteReader) { self.reader = reader }
 
-  /// The range of the bytes after the last box that could be read.
+  /// The range of the bytes after the last readable box.
   private(set) var rest = 0..<0
 
   mutating func next() -> Box? {
@@ -44,14 +44,14 @@ struct Boxes: Sequence, IteratorProtocol {
   }
 }
 
-/// How an image is displayed: first mirrored, left to right, then rotated clockwise.
+/// How an image is displayed: first mirrored (left and right exchanged), then rotated clockwise.
 struct ImageRotation: Equatable {
   private(set) var isMirrored = false
   private(set) var quarters = 0
 
   mutating func turn(clockwise count: Int) { quarters = (quarters + count) & 3 }
 
-  /// Mirrors the image, left to right, after the previous steps.
+  /// Exchanges left and right of the image, after the previous steps.
   mutating func mirror() {
     isMirrored.toggle()
     quarters = -quarters & 3

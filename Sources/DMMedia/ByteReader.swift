@@ -6,7 +6,7 @@ struct ByteReader {
   struct OutOfBytes: Error {}
 
   private let bytes: CheckedBytes
-  /// The bytes that were not read yet, as offsets in all bytes.
+  /// The range of the bytes that were not read yet, as offsets in all bytes.
   private(set) var rest: Range<Int>
   var isLittleEndian: Bool
 
@@ -44,7 +44,7 @@ struct ByteReader {
     return part(upTo: count)
   }
 
-  /// Consumes `count` bytes, or all that are left if these are fewer, and returns a reader of them.
+  /// Consumes `count` bytes, or all if fewer are left, and returns a reader of them.
   mutating func part(upTo count: Int) -> ByteReader {
     var part = self
     part.rest = offset..<offset &+ min(max(count, 0), rest.count)
@@ -54,7 +54,7 @@ struct ByteReader {
 
   mutating func skip(_ count: Int) throws(OutOfBytes) { _ = try part(count) }
 
-  /// Whether the next bytes are this text.
+  /// Whether the next bytes are this text; does not consume them.
   func has(_ text: StaticString) -> Bool {
     text.withUTF8Buffer { rest.count >= $0.count && bytes[offset..<offset &+ $0.count].elementsEqual($0) }
   }

@@ -1,6 +1,6 @@
 internal import DMSystem
 
-/// Formats of cameras that are sent unchanged and may contain the position where they were made.
+/// Camera formats whose files are sent unchanged, and may contain the position where the picture was taken.
 enum CameraFile {
   static func has(_ bytes: CheckedBytes) -> Bool {
     let reader = ByteReader(bytes)
@@ -20,7 +20,8 @@ enum CameraFile {
     [0x1F, 0x07, 0x00],
   ]
 
-  /// Whether there are packets of 188 bytes, in AVCHD each after four bytes of time (ISO/IEC 13818-1, section 2.4.3.2).
+  /// Whether a file consists of packets of 188 bytes, or, in AVCHD, of such packets each after a time of four bytes
+  /// (ISO/IEC 13818-1, section 2.4.3.2).
   private static func isTransportStream(_ reader: ByteReader) -> Bool {
     [(0, 188), (4, 192)].contains { start, size in
       (0..<3).allSatisfy { number in

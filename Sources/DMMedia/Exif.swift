@@ -1,10 +1,10 @@
-/// The orientation in an Exif block, the only tag that is needed to display an image (Exif 2.32, section 4.5).
+/// The orientation in an Exif block; no other tag is needed to display an image (Exif 2.32, section 4.5).
 enum Exif {
   /// The orientation of the image, 1 to 8; nil if the block has none.
   static func orientation(in reader: ByteReader) -> Int? {
     do {
       var reader = reader
-      // Some programs write this prefix of JPEG also in other formats, which have none.
+      // Some programs write this prefix, which belongs only to JPEG, in other formats, too.
       if reader.has("Exif\0\0") { try reader.skip(6) }
       guard reader.has("II") || reader.has("MM") else { return nil }
       var directory = reader

@@ -5,13 +5,14 @@ enum GIF {
   /// An image, an extension or the trailer.
   struct Block {
     enum Kind {
-      /// With its size in pixels, and the range of the size of its codes and of the codes (section 22).
+      /// An image, with its size in pixels, and the range of the bytes from the minimum code size to the end of the
+      /// codes (section 22).
       case image(width: Int, height: Int, codes: Range<Int>)
-      /// Says how the next image is displayed; with its four bytes (section 23).
+      /// A graphic control extension, which says how the next image is displayed, with its four bytes (section 23).
       case control([UInt8])
       /// A text that is displayed as an image (section 25).
       case plainText
-      /// An extension for some programs, with its name and the range of its sub-blocks (section 26).
+      /// An application extension, with its name and the range of its sub-blocks (section 26).
       case application(String, Range<Int>)
       case other
       case end
@@ -115,12 +116,12 @@ enum GIF {
     cut.keep(0..<blocks.start)
     loop: for block in blocks {
       switch block.kind {
-      // Applies to the next image, whatever blocks are between them.
+      // A control extension applies to the next image, even if other blocks are in between.
       case .control: control = block
       case .plainText: control = nil
       case .image(let width, let height, let codes):
         if let control, case .control(let fields) = control.kind, fields.count == 4 {
-          // Five bits of the first byte have a meaning (section 23).
+          // Keeps the five bits of the first byte that have a meaning (section 23).
           cut.keep(control.range, of: bytes, as: [0x21, 0xF9, 4, fields[0] & 0x1F] + fields[1...] + [0])
         }
         control = nil

@@ -4,14 +4,14 @@ internal import DMSystem
 enum GIFCodes {
   /// Whether the codes give exactly the pixels of the image, and nothing follows them.
   ///
-  /// - Parameter codes: the range of the size of the first codes, the sub-blocks, and the empty one that ends them.
+  /// - Parameter codes: the range of the minimum code size and the sub-blocks, including the empty one at the end.
   static func fill(_ pixelCount: Int, _ bytes: CheckedBytes, _ codes: Range<Int>) -> Bool {
     guard let first = codes.first.map({ Int(bytes[$0]) }), 1...8 ~= first,
       let parts = subBlocks(bytes, codes.dropFirst())
     else { return false }
     var reader = BitReader(bytes, in: parts)
     let (clear, end) = (1 << first, 1 << first + 1)
-    // The number of pixels that each code stands for.
+    // The number of pixels for each code.
     var lengths = [Int](repeating: 1, count: 1 << 12)
     var (next, size, last) = (end + 1, first + 1, nil as Int?)
     var left = pixelCount
@@ -38,7 +38,7 @@ enum GIFCodes {
     return left == 0 && isOver(&reader)
   }
 
-  /// Whether no data is left, except a bit that ffmpeg(1) adds, which may be in a byte of its own.
+  /// Whether no data is left, except a bit that ffmpeg(1) adds, which may need an additional byte.
   private static func isOver(_ reader: inout BitReader) -> Bool {
     reader.align()
     return reader.byteCount == 0 || reader.byteCount == 1 && reader.bits(8) == 0

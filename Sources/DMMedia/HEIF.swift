@@ -21,7 +21,7 @@ enum HEIF {
   /// The number of bytes of a version and flags (ISO/IEC 14496-12, section 4.2).
   private static let fullBox = 4
 
-  /// The indices of the properties of the primary item, from 1, in the order in which they apply.
+  /// The indices (from 1) of the primary item's properties, in the order in which the properties apply.
   private static func primaryIndices(_ meta: ByteReader, _ container: ByteReader) throws -> [Int] {
     guard var primary = Boxes(meta).first(where: { $0.name == "pitm" })?.content else { return [] }
     let isShort = try primary.number(1) == 0
@@ -36,7 +36,7 @@ enum HEIF {
         var indices = try associations.part(try associations.number(1) * indexSize)
         guard isPrimary else { continue }
         var own: [Int] = []
-        // The first bit says whether a reader may ignore the property.
+        // Clears the first bit, which says whether a reader may ignore the property.
         while indices.next != nil { own.append(try indices.number(indexSize) & (indexSize == 1 ? 0x7F : 0x7FFF)) }
         return own
       }
@@ -44,7 +44,7 @@ enum HEIF {
     return []
   }
 
-  /// The largest extent among properties (section 6.5.3).
+  /// The largest image size among properties (section 6.5.3).
   private static func largest(_ properties: [Boxes.Box]) throws -> ImageHeader? {
     var found: ImageHeader?
     for var property in properties where property.name == "ispe" {
@@ -68,7 +68,7 @@ enum HEIF {
     case "imir":
       turn.mirror()
       if try content.number(1) & 1 == 0 { turn.turn(clockwise: 2) }
-    // The size that is displayed, as fractions (ISO/IEC 14496-12, section 12.1.4).
+    // Crops to the displayed size, which is given as fractions (ISO/IEC 14496-12, section 12.1.4).
     case "clap":
       header.width = try fraction(&content) ?? header.width
       header.height = try fraction(&content) ?? header.height
@@ -82,7 +82,8 @@ enum HEIF {
     return denominator == 0 ? nil : numerator / denominator
   }
 
-  /// Whether a property says, as a text, that an auxiliary image is transparency (section 6.5.8; AVIF, section 4.1).
+  /// Whether a property says, in a text, that an auxiliary image has the transparency (section 6.5.8; AVIF, section
+  /// 4.1).
   private static func isAlpha(_ property: Boxes.Box) -> Bool {
     var content = property.content
     guard property.name == "auxC" else { return false }

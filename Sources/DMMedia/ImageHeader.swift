@@ -1,6 +1,6 @@
 internal import DMSystem
 
-/// The data of an image's header.
+/// The data from an image's header.
 struct ImageHeader: Equatable {
   /// In pixels, as stored, like the height.
   var width: Int

@@ -2,8 +2,8 @@ internal import DMSystem
 
 /// Scales images with vips.
 ///
-/// The corresponding programs are vipsthumbnail(1) and vips(1), as of 8.14; later ones accept the same options, some of
-/// them as older names.
+/// The programs are vipsthumbnail(1) and vips(1), with the options of 8.14; later versions accept these options, too,
+/// some as older names.
 struct ImageTool {
   private let bench: ToolContext
   private let memory: Int
@@ -14,14 +14,14 @@ struct ImageTool {
   static let longestSide = 2048
   /// The longest side of a thumbnail, in pixels.
   static let thumbnailSide = 320
-  /// The maximum number of pixels of all frames that are decoded.
+  /// The maximum number of pixels, in all frames together, of an image that is decoded.
   static let pixelLimit = 1 << 28
 
-  /// - Parameter pixels: the number of pixels of one frame; nil if the header does not say it.
+  /// - Parameter pixels: the number of pixels of one frame; nil if the header does not contain it.
   init(_ bench: ToolContext, pixels: Int?) {
     self.bench = bench
-    // Some formats are decoded as a whole, at 7 bytes per pixel and more; images of an unknown size, or larger than
-    // those of cameras, get less memory.
+    // Some formats are decoded as a whole, which needs at least 7 bytes per pixel; images that are larger than those of
+    // cameras, or of unknown size, get less memory.
     memory = (pixels.map { $0 <= 50_000_000 } ?? false ? 400 : 200) << 20
   }
 
@@ -30,13 +30,13 @@ struct ImageTool {
       name: name, folder: bench.folder, searchPath: bench.searchPath,
       limits: Tool.Limits(memory: memory, fileSize: 4 * Self.pixelLimit),
       environment: [
-        // Threads beyond two cost memory for each processor and save little.
+        // More than two threads need more memory for each processor, and save little time.
         "VIPS_CONCURRENCY": "2",
-        // Blocks the loaders that are not made for hostile files, since 8.13.
+        // Blocks the loaders that are not safe for hostile files; supported since 8.13.
         "VIPS_BLOCK_UNTRUSTED": "1",
-        // Without warnings, the last line is the error.
+        // Turns warnings off, so that the last line is the error.
         "VIPS_WARNING": "0",
-        // Data that does not fit into memory goes to the work folder, which is removed.
+        // Makes vips write data that does not fit into memory to the work folder, which is removed later.
         "TMPDIR": ".",
       ],
       onTick: { try bench.progress(act) })
@@ -56,7 +56,7 @@ struct ImageTool {
 
   /// Scales an upright image without transparency, and keeps its 16 bits per channel.
   ///
-  /// vipsthumbnail(1) reduces them to 8.
+  /// vipsthumbnail(1) would reduce them to 8.
   func scaleDeep(_ name: String, _ header: ImageHeader, to output: String) throws -> Tool.Outcome {
     let scale = min(1, Double(Self.longestSide) / Double(max(header.width, header.height)))
     return try tool("vips", "scaling").run(["resize", "\(name)[access=sequential]", output, "\(scale)"])
@@ -64,12 +64,13 @@ struct ImageTool {
 
   /// Makes a small sRGB image of the first frame; the extension of `output` selects the format.
   ///
-  /// - Parameter hasProfile: whether the image has a profile from which to convert. An image without one is sRGB, and a
-  ///   conversion from the profile that vips assumes would change its colours.
+  /// - Parameter hasProfile: whether the image has a profile from which to convert. An image without a profile is sRGB;
+  ///   a conversion from the profile that vips assumes would change its colours.
   func thumbnail(_ name: String, hasProfile: Bool, to output: String) throws -> Tool.Outcome {
     let side = Self.thumbnailSide
     let profile = hasProfile ? ["--export-profile", "srgb"] : []
-    // Browsers treat an image without a profile as sRGB, and the profile would be as large as the image.
+    // Leaves the profile out: browsers treat an image without a profile as sRGB, and the profile would be as large as
+    // the thumbnail.
     return try tool("vipsthumbnail", "making a thumbnail")
       .run(["--size", "\(side)x\(side)>"] + profile + ["-o", "\(output)[Q=75,profile=none]", name])
   }

@@ -9,13 +9,14 @@ enum JPEG {
     let range: Range<Int>
     let content: ByteReader
 
-    /// Whether it is the header of a frame: SOF0 to SOF15, without DHT, JPG and DAC among them (table B.1).
+    /// Whether it is a frame header: SOF0 to SOF15; DHT, JPG and DAC, whose markers are in this range, are not (table
+    /// B.1).
     var isFrame: Bool { 0xC0...0xCF ~= marker && ![0xC4, 0xC8, 0xCC].contains(marker) }
     /// Whether it is needed for the image: frames, tables, scans, SOI, EOI, DNL, DRI, DHP and EXP (table B.1).
     var isNeeded: Bool { 0xC0...0xCF ~= marker && marker != 0xC8 || 0xD8...0xDF ~= marker }
   }
 
-  /// The complete segments, each without fill bytes and other data before it.
+  /// The complete segments, without the fill bytes and other data before each.
   struct Segments: Sequence, IteratorProtocol {
     private var reader: ByteReader
     /// The position before the fill bytes of the last marker.
@@ -129,15 +130,15 @@ enum JPEG {
     segment.marker == profile && segment.content.has("ICC_PROFILE\0")
   }
 
-  /// The part of a segment that is kept; of the segments for applications only the three that affect colours.
+  /// The part of a segment that is kept; of the application segments, only the three that affect colours are kept.
   private static func kept(_ segment: Segment) -> StrippedImage.Piece? {
     let content = segment.content
     switch segment.marker {
-    // Everything before the thumbnail, and the size 0 of a thumbnail (ITU-T T.871, section 10.1).
+    // Keeps everything before the thumbnail, and writes 0 as the thumbnail's size (ITU-T T.871, section 10.1).
     case jfif where content.has("JFIF\0") && content.rest.count >= 14:
       return content.rest.count == 14
         ? .range(segment.range) : .bytes(self.segment(jfif, content.prefix(12) + [0, 0]))
-    // How components become colours (ITU-T T.872, section 6.5.3).
+    // Says how components become colours (ITU-T T.872, section 6.5.3).
     case adobe where content.has("Adobe") && content.rest.count >= 12:
       return content.rest.count == 12 ? .range(segment.range) : .bytes(self.segment(adobe, content.prefix(12)))
     case _ where isProfile(segment): return .range(segment.range)

@@ -19,7 +19,7 @@ struct JPEGBits {
   private let restartInterval: Int
   private var buffer: UInt64 = 0
   private var count = 0
-  /// The number of next blocks for which there are no more coefficients.
+  /// The number of next blocks that have no more coefficients in this scan.
   private var emptyCount = 0
 
   init(_ bytes: CheckedBytes, in range: Range<Int>, every restartInterval: Int) {
@@ -28,7 +28,8 @@ struct JPEGBits {
     self.restartInterval = restartInterval
   }
 
-  /// Fills the buffer with bytes up to the next marker; a byte 0xFF of the data is followed by 0 (section B.1.1.5).
+  /// Fills the buffer with bytes up to the next marker; a 0xFF in the data is followed by a 0, which is skipped
+  /// (section B.1.1.5).
   private mutating func fill() {
     while count <= 48, let byte = rest.first.map({ bytes[$0] }) {
       if byte == 0xFF, rest.count < 2 || bytes[rest.lowerBound + 1] != 0 { return }
@@ -62,9 +63,9 @@ struct JPEGBits {
     return count >= 0 && count < 8 && rest.isEmpty
   }
 
-  /// Skips the restart marker that some minimum coded units need before them (section E.2.4).
+  /// Skips the restart marker before a minimum coded unit that needs one (section E.2.4).
   ///
-  /// - Returns: false if that marker is missing.
+  /// - Returns: false if a needed marker is missing.
   mutating func begin(_ unit: Int) -> Bool {
     guard restartInterval > 0, unit > 0, unit % restartInterval == 0 else { return true }
     fill()
@@ -98,7 +99,7 @@ struct JPEGBits {
     return true
   }
 
-  /// Reads the first coefficient of a block, or one more bit of it if there is no code (sections F.2.2.1, G.1.2.1).
+  /// Reads the first coefficient of a block, or, if `code` is nil, one more bit of it (sections F.2.2.1, G.1.2.1).
   mutating func direct(_ code: PrefixCode?) -> Bool {
     guard let code else { return skip(1) }
     guard let symbol = symbol(code), symbol <= 16 else { return false }
@@ -136,7 +137,7 @@ struct JPEGBits {
     return pass(&zeros, upTo: range.upperBound, from: &coefficient, refining: filled)
   }
 
-  /// Passes coefficients until a number of zeros is passed.
+  /// Moves past coefficients until it has passed a number of zeros.
   ///
   /// Only coefficients that are still 0 count as zeros; each of the others gets one more bit.
   private mutating func pass(_ zeros: inout Int, upTo end: Int, from coefficient: inout Int, refining filled: UInt64)

@@ -2,8 +2,8 @@ internal import DMSystem
 
 /// Reads the Huffman-coded scans of a JPEG without decoding pixels (ITU-T T.81, annexes F and G).
 ///
-/// Kinds of scans that cameras and programs do not write are not read, and so count as not whole: arithmetic coding,
-/// lossless and hierarchical frames.
+/// Arithmetic coding and lossless and hierarchical frames, which cameras and programs do not write, are not read, and
+/// so count as not whole.
 struct JPEGScans {
   struct Component {
     let id: Int
@@ -24,7 +24,8 @@ struct JPEGScans {
   private var otherCodes = [PrefixCode?](repeating: nil, count: 4)
   private var hasScan = false
   private var isReadable = true
-  /// The number of blocks that may still be read in all scans, because a hostile file may have very many.
+  /// The number of blocks that may still be read, in all scans together; limited, because a hostile file may have very
+  /// many.
   private var blocksLeft = 1 << 25
 
   /// Whether every scan has the blocks of its components, and nothing after them.
@@ -100,7 +101,7 @@ struct JPEGScans {
     var unitCount = 0
     /// The first and the last coefficient.
     var band = 0...0
-    /// Whether it has the first bits of its coefficients, not one more bit of each.
+    /// Whether the scan has the first bits of its coefficients; false for a refinement, with one more bit of each.
     var isFirst = true
   }
 
@@ -155,7 +156,7 @@ struct JPEGScans {
     guard scan.band.upperBound == 0 else { return false }
     for unit in 0..<scan.unitCount {
       guard coded.begin(unit) else { return false }
-      // A refinement has no codes.
+      // A refinement has no codes for the first coefficient.
       for block in scan.blocks { guard coded.direct(scan.isFirst ? block.direct : nil) else { return false } }
     }
     return true

@@ -26,7 +26,7 @@ package enum MediaFormat: String, Sendable, CaseIterable {
   case text = "text/plain"
   case binary = "application/octet-stream"
 
-  /// The kind of attachment as which a file of the format is sent.
+  /// The kind of the attachment when a file of this format is sent.
   package var kind: Attachment.Kind {
     switch self {
     case .jpeg, .png, .gif, .webp, .heic, .avif: .image
@@ -38,7 +38,8 @@ package enum MediaFormat: String, Sendable, CaseIterable {
 }
 
 extension MediaFormat {
-  /// The format of a file, determined from its content, mostly its first bytes; linear in the number of its parts.
+  /// The format of a file, determined from its content, mostly from its first bytes; linear in the number of the file's
+  /// parts.
   package static func of(_ bytes: CheckedBytes) -> MediaFormat {
     let reader = ByteReader(bytes)
     do {
@@ -48,7 +49,8 @@ extension MediaFormat {
     }
   }
 
-  /// The extensions of such files' names, the usual one first; empty if a name says more than the content does.
+  /// The usual file name extensions of the format, the most common first; empty if a file's own extension is more
+  /// specific than the content.
   package var fileExtensions: [String] {
     switch self {
     case .jpeg: ["jpg", "jpeg", "jpe", "jfif"]
@@ -85,7 +87,7 @@ extension MediaFormat {
   private static let signatures: [(bytes: [UInt8], format: MediaFormat)] = [
     ([0xFF, 0xD8, 0xFF], .jpeg), (PNG.signature, .png), (Array("GIF87a".utf8), .gif), (Array("GIF89a".utf8), .gif),
     (Array("OggS".utf8), .ogg), (Array("fLaC".utf8), .flac), (Array("%PDF-".utf8), .pdf),
-    // An archive with files, an empty one, or one on several disks (APPNOTE.TXT, section 4.3).
+    // An archive with files, an empty archive, and an archive on several disks (APPNOTE.TXT, section 4.3).
     (Array("PK\u{3}\u{4}".utf8), .zip), (Array("PK\u{5}\u{6}".utf8), .zip), (Array("PK\u{7}\u{8}".utf8), .zip),
     ([0x1F, 0x8B, 0x08], .gzip),
   ]
@@ -157,7 +159,8 @@ extension MediaFormat {
     }
   }
 
-  /// Recognizes audio without a container by two consecutive frames, because one is too short to be sure.
+  /// Recognizes audio without a container by two consecutive frame headers, because a single one could be a
+  /// coincidence.
   private static func byFrames(_ reader: ByteReader) throws -> MediaFormat? {
     var reader = reader
     if reader.has("ID3") {
@@ -173,12 +176,12 @@ extension MediaFormat {
     return reader.next == nil || AudioFrame(reader)?.format == frame.format ? frame.format : nil
   }
 
-  /// `text` if the first 64 KiB are UTF-8 without control characters, except tabs, line ends and form feeds.
+  /// `text` if the first 64 KiB are UTF-8 and have no control characters other than tabs, line ends and form feeds.
   private static func byText(_ bytes: CheckedBytes) -> MediaFormat {
     let limit = 64 * 1024
     var start = bytes.prefix(limit)
     if bytes.count > limit {
-      // Drops a character that extends beyond the limit.
+      // Ignores a last character that extends beyond the limit.
       let lead = start.suffix(3).lastIndex { $0 >= 0xC0 }
       if let lead { start = start[..<lead] }
     }

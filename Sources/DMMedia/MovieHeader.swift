@@ -1,6 +1,6 @@
 internal import DMSystem
 
-/// The data of the header of a video or of a sound.
+/// The data from the header of a video or of a sound.
 struct MovieHeader: Equatable {
   /// In pixels, as displayed, like the height.
   var width: Int?
@@ -41,12 +41,12 @@ struct MovieHeader: Equatable {
     let size = try header.number(1) == 1 ? 8 : 4
     try header.skip(3 + 2 * size)
     let scale = try header.number(4)
-    // An unknown duration is all ones; it is 0 if the fragments contain it.
+    // All bits are ones if the duration is unknown; it is 0 if the fragments contain the duration.
     let length = try header.number(size)
     return length == 0 || size == 4 && length == Int(UInt32.max) ? nil : seconds(length, per: scale)
   }
 
-  /// The duration of `count` units, of which a second has `scale`; nil for 68 years and more.
+  /// The duration of `count` units, at `scale` units per second; nil for 68 years and more.
   private static func seconds(_ count: Int, per scale: Int) -> Duration? {
     guard scale > 0, count / scale < Int32.max else { return nil }
     return .seconds(count / scale) + .nanoseconds(count % scale * 1_000_000_000 / scale)
@@ -81,7 +81,8 @@ struct MovieHeader: Equatable {
         try chunk.content.skip(8)
         rate = try chunk.content.number(4)
       }
-      // In a file that is still being written, the size of this chunk may be unlimited; its content ends with the file.
+      // In a file that is still being written, the size of this chunk may be the maximum; the content then ends with
+      // the file.
       if chunk.name == "data", let rate {
         return MovieHeader(duration: seconds(chunk.content.rest.count, per: rate), hasVideo: false)
       }

@@ -3,10 +3,11 @@ internal import DMSystem
 
 /// Overwrites metadata in an MP4 or MOV with zeros, so that no other byte has to move.
 ///
-/// Boxes that are not needed to play it become free space (ISO/IEC 14496-12, section 8.1.2). So do tracks that are
-/// neither video nor sound, with their samples, because cameras record their position in such tracks.
+/// Boxes that are not needed to play the file become free space (ISO/IEC 14496-12, section 8.1.2). Tracks other than
+/// video and sound become free space, too, with their samples, because cameras record their position in such tracks.
 enum MovieMetadataEraser {
-  /// The boxes that are kept, by the name of the box around them; in other boxes all are kept, except `metadata`.
+  /// The names of the boxes that are kept, by the name of the box around them; in boxes that are not listed, all are
+  /// kept, except `metadata`.
   private static let kept: [String: Set<String>] = [
     "": ["ftyp", "styp", "moov", "mdat", "moof", "mfra", "sidx"], "moov": ["mvhd", "trak", "mvex"],
     "trak": ["tkhd", "edts", "tref", "mdia", "tapt"], "edts": ["elst"], "mvex": ["mehd", "trex"],
@@ -17,7 +18,7 @@ enum MovieMetadataEraser {
     "moov", "trak", "edts", "mdia", "minf", "stbl", "mvex", "moof", "traf",
   ]
   private static let headers: Set<String> = ["mvhd", "tkhd", "mdhd"]
-  /// Names of boxes that a box that is kept contains only if its size is wrong.
+  /// Names of boxes that are in a kept box only if its size is wrong.
   private static let marks = ["udta", "meta", "ilst", "uuid", "loci"].map { Array($0.utf8) }
 
   /// A range that is overwritten with zeros.
@@ -27,7 +28,7 @@ enum MovieMetadataEraser {
     let content: Range<Int>
   }
 
-  /// Overwrites metadata in a private copy.
+  /// Overwrites the metadata in a private copy of a file.
   ///
   /// - Returns: whether the format is supported and the whole file could be read.
   static func cut(_ path: String, as format: MediaFormat) throws -> Bool {
@@ -84,7 +85,7 @@ enum MovieMetadataEraser {
     return hasIndex ? (blanks, isFullyParsed) : nil
   }
 
-  /// Whether a sound in boxes, which is sent unchanged, contains the position where it was recorded.
+  /// Whether a sound in a file of boxes contains the position where it was recorded; such a sound is sent unchanged.
   static func hasLocation(_ path: String) throws -> Bool {
     let file = try MappedFile(path: path)
     let marks =
@@ -103,7 +104,7 @@ enum MovieMetadataEraser {
   private static func metadata(of box: Boxes.Box) -> Range<Int>? {
     if headers.contains(box.name) { return times(of: box.content) }
     guard box.name == "hdlr" else { return nil }
-    // A name follows the type of the handler (ISO/IEC 14496-12, section 8.4.3).
+    // A name, which is overwritten, follows the handler type (ISO/IEC 14496-12, section 8.4.3).
     let end = box.content.rest.upperBound
     return min(box.content.offset + 24, end)..<end
   }

@@ -27,7 +27,8 @@ enum MovieSamples {
         let start = try chunks.number(isLong ? 8 : 4)
         nextCount = min(perChunk, count)
         count -= nextCount
-        // There may be more samples of equal size than the file has bytes; each other sample has its size in the index.
+        // Multiplies if all samples have the same size, because their claimed number may exceed the bytes of the file;
+        // otherwise the index has each size.
         let length =
           size > 0 ? nextCount * size : try (0..<nextCount).reduce(0) { sum, _ in sum + (try sizes.number(4)) }
         guard let within = media.first(where: { $0.contains(start) || length == 0 }),

@@ -18,14 +18,14 @@ struct MovieTool {
       onTick: onTick)
   }
 
-  /// Arguments with which ffmpeg reads this file only: no network and no other file, even if the file refers to them.
+  /// Arguments that make ffmpeg read only this file, not the network or another file to which it refers.
   ///
-  /// ffmpeg would recognize a playlist by its content; read as the given format, it is damaged.
+  /// They name the format, because ffmpeg would otherwise recognize a playlist by its content.
   private static func input(_ name: String, _ format: MediaFormat) -> [String] {
     ["-v", "error", "-protocol_whitelist", "file", "-f", format.demuxer, "-i", "file:\(name)"]
   }
 
-  /// The header of a video or a sound; nil if it cannot be read, with the reason in `outcome`.
+  /// The header of a video or a sound; nil if it cannot be read, and then `outcome` has the reason.
   func probe(_ name: String, _ format: MediaFormat, _ outcome: inout Tool.Outcome) throws -> MovieHeader? {
     let entries =
       "stream=codec_type,width,height,sample_aspect_ratio:stream_disposition=attached_pic"
@@ -52,14 +52,14 @@ struct MovieTool {
           + ["-c:v", "mjpeg", "-q:v", "4", "-f", "mjpeg", "-y", "file:\(output)"])
   }
 
-  /// A filter that makes pixels square, and sides at most `side` pixels long and never longer than before.
+  /// A filter that makes pixels square, and shrinks an image whose longest side exceeds `side` pixels.
   private static func scaling(to side: Int, by divisor: Int) -> String {
     "scale=iw*sar:ih,setsar=1,scale=w='min(\(side),iw)':h='min(\(side),ih)':force_original_aspect_ratio=decrease"
       + ":force_divisible_by=\(divisor)"
   }
 
-  /// Copies the video and audio streams unchanged, and nothing else, because data streams and tags may contain the
-  /// position where it was taken.
+  /// Copies only the video and audio streams, unchanged, because data streams and tags may contain the position where
+  /// the video was taken.
   func remux(_ name: String, _ format: MediaFormat, _ length: Duration?, to output: String) throws -> Tool.Outcome {
     let limits = Tool.Limits(
       seconds: 900, processorSeconds: 900, fileSize: 2 * fileSize(bench.path(name)) + (16 << 20))
@@ -127,7 +127,7 @@ struct MovieTool {
 }
 
 extension MediaFormat {
-  /// The name of the demuxer of ffmpeg for this format only; see ffmpeg-formats(1).
+  /// The name of ffmpeg's demuxer for this format; see ffmpeg-formats(1).
   fileprivate var demuxer: String {
     switch self {
     case .mp4, .quickTime, .m4a: "mov"
@@ -144,7 +144,7 @@ extension MediaFormat {
 }
 
 extension MovieHeader {
-  /// Reads the output of ffprobe(1); the picture of an album does not count as video.
+  /// Reads the output of ffprobe(1); an album cover does not count as video.
   fileprivate init(probed object: JSONObject) {
     self.init(duration: Self.duration(object), hasVideo: false)
     guard case .array(let streams)? = object["streams"] else { return }
@@ -170,7 +170,7 @@ extension MovieHeader {
     return isRotated(stream) ? (height, width) : (width, height)
   }
 
-  /// The width in pixels as high as they are wide, because those of a video need not be square.
+  /// The width in square pixels; the pixels of a video need not be square.
   private static func displayedWidth(_ pixels: Int, _ stream: JSONObject) -> Int {
     guard case .string(let ratio)? = stream["sample_aspect_ratio"], case let parts = ratio.split(separator: ":"),
       parts.count == 2, let across = Int32(parts[0]), let down = Int32(parts[1]), across > 0, down > 0

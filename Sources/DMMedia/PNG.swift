@@ -77,7 +77,7 @@ enum PNG {
         cut.add(.bytes(self.chunk("eXIf", Exif.block(orientation: orientation))))
       }
     }
-    // The size stands in a chunk that is not what it should be: nothing can be shown of the rest.
+    // Without a valid IHDR the size is unknown, so the image cannot be shown.
     guard seen.contains("IHDR") else { throw ByteReader.OutOfBytes() }
     if checks, !seen.contains("IEND") || !pixels.fill(bytes) { cut.doubt() }
     return cut
@@ -91,7 +91,7 @@ enum PNG {
   ]
 
   /// The chunk of a colour profile, with the neutral name that vips(1) gives it; nil if it is not a profile, or is
-  /// larger than any (section 11.3.2.3).
+  /// larger than any real one (section 11.3.2.3).
   private static func profile(_ chunk: Chunk, _ bytes: CheckedBytes) -> [UInt8]? {
     var content = chunk.content
     guard content.seek(0), content.offset - chunk.content.offset < 80, content.rest.count > 2 else { return nil }

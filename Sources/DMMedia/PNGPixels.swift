@@ -43,7 +43,7 @@ struct PNGPixels {
   func fill(_ bytes: CheckedBytes) -> Bool {
     isReadable
       && frames.enumerated().allSatisfy { index, frame in
-        // The image itself may be the first frame: then that has no pixels of its own.
+        // The image itself may be the first frame of the animation; then this frame has no other pixels.
         if index > 0, frame.parts.isEmpty { return index == 1 }
         guard let count = byteCount(frame), let stream = Zlib.stream(bytes, in: frame.parts, limit: count) else {
           return false

@@ -4,7 +4,7 @@ struct PrefixCode {
   private let counts: [Int]
   /// The symbols in the order of their codes, the shortest first.
   private let symbols: [UInt16]
-  /// The symbol and the length of its code, by the next bits; 0 if the code is longer than `tableBits`.
+  /// The symbol and the length of its code for each value of the next `tableBits` bits; 0 if the code is longer.
   private var table: [UInt16]
   private let isLowFirst: Bool
 
@@ -12,7 +12,7 @@ struct PrefixCode {
 
   /// - Parameters:
   ///   - counts: the numbers of codes with 0, 1, 2 … bits.
-  ///   - isLowFirst: whether the first bit of a code is the lowest of the peeked bits, or else the highest.
+  ///   - isLowFirst: whether the first bit of a code is the lowest of the peeked bits; otherwise it is the highest.
   /// - Returns: nil if there are more codes than such lengths allow.
   init?(counts: [Int], symbols: [UInt16], isLowFirst: Bool) {
     self.counts = counts
@@ -31,7 +31,8 @@ struct PrefixCode {
     }
   }
 
-  /// Makes a code of the lengths of the codes of symbols 0, 1, 2 …; a symbol without a code has 0 (RFC 1951, section
+  /// Makes a code from the code lengths of the symbols 0, 1, 2 …; the length 0 means a symbol without a code (RFC 1951,
+  /// section
   /// 3.2.2).
   init?(lengths: ArraySlice<Int>) {
     var counts = [Int](repeating: 0, count: 16)
@@ -62,7 +63,7 @@ struct PrefixCode {
 
   /// The symbol of the next code, and the number of its bits; nil if the bits are not a code.
   ///
-  /// - Parameter next: the next `count` bits, as many as the longest code has.
+  /// - Parameter next: the next bits, as many as the longest code has.
   @inline(__always)
   func symbol(_ next: Int, of count: Int) -> (symbol: Int, length: Int)? {
     let entry = table[isLowFirst ? next & (1 << Self.tableBits - 1) : next >> (count - Self.tableBits)]

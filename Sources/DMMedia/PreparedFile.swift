@@ -10,7 +10,7 @@ package struct PreparedFile: Sendable {
     package let height: Int
   }
 
-  /// The path of the content; that of the private copy itself if nothing was changed.
+  /// The path of the content; if nothing was changed, this is the private copy itself.
   package var path: String
   package var kind: Attachment.Kind
   package var format: MediaFormat
@@ -20,7 +20,7 @@ package struct PreparedFile: Sendable {
   package var duration: Duration?
   package var thumbnail: Thumbnail?
   package var waveform: [UInt8]?
-  /// Warnings for the user, one clause each: what was not done, and what to install.
+  /// Warnings for the user, one clause each, about steps that were not done, and programs to install.
   package var advice: [String] = []
 }
 

@@ -2,7 +2,7 @@ internal import DMModel
 internal import DMSystem
 
 extension Preparer {
-  /// Prepares a video, without metadata and with a thumbnail, or a sound, unchanged.
+  /// Prepares a video or a sound: a video loses its metadata and gets a thumbnail, and a sound stays unchanged.
   func movie(_ source: PreparedFile) throws -> PreparedFile {
     var file = source
     file.kind = source.format.kind
@@ -32,7 +32,7 @@ extension Preparer {
     return try converted(file, from: source, tool)
   }
 
-  /// A video converted to another bitrate if that is wanted, and without metadata unless that is kept.
+  /// Converts a video to another bitrate if the options ask for one, and removes its metadata unless they keep it.
   private func converted(_ video: PreparedFile, from source: PreparedFile, _ tool: MovieTool) throws -> PreparedFile {
     var (file, outcome) = (video, Tool.Outcome.missing)
     let name = fileName(of: source.path)
@@ -44,7 +44,7 @@ extension Preparer {
     if !options.keepsMetadata {
       let output = "movie.\(source.format.fileExtensions[0])"
       outcome = try tool.remux(name, source.format, file.duration, to: output)
-      // ffmpeg cannot write every combination of streams; then the metadata is overwritten in place.
+      // If ffmpeg cannot write this combination of streams, the metadata is overwritten in place.
       if try !take(output, source.format, &outcome, &file, tool),
         try !MovieMetadataEraser.cut(file.path, as: file.format)
       {
@@ -65,7 +65,7 @@ extension Preparer {
     file.duration = header?.duration ?? file.duration
   }
 
-  /// Makes the output of a tool the content, and reads its header.
+  /// Makes the output of a tool the content of `file`, and reads its header.
   ///
   /// - Parameter outcome: becomes a failure if the output cannot be read.
   /// - Returns: whether the output was taken.

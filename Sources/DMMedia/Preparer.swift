@@ -50,7 +50,8 @@ package struct Preparer {
   /// The warning for the user if a tool failed.
   ///
   /// - Parameters:
-  ///   - general: the results that all files lack without the tool; the same for all files, so that it is printed once.
+  ///   - general: the results that every file lacks without the tool; the text is the same for all files, so it is
+  ///     printed once.
   ///   - lack: the results that this file lacks.
   package func advice(_ outcome: Tool.Outcome, of package: String, general: String, lack: String) -> [String] {
     if case .missing = outcome { return ["\(general); install \(package)"] }
@@ -67,7 +68,7 @@ package struct Preparer {
 }
 
 extension Preparer {
-  /// Makes an image upright, not too large and free of metadata, and adds a thumbnail.
+  /// Makes an image upright, limits its size, removes its metadata, and adds a thumbnail.
   ///
   /// The image is encoded again only if that is necessary, or if the file may contain more than the image.
   package func image(_ source: PreparedFile) throws -> PreparedFile {
@@ -100,7 +101,7 @@ extension Preparer {
     if count > ImageTool.pixelLimit { throw refusal("has \(count) \(what), more than \(ImageTool.pixelLimit)") }
   }
 
-  /// Whether it is an animated PNG, of which vips would take only the first frame.
+  /// Whether the image is an animated PNG, of which vips would keep only the first frame.
   private static func isMovingPNG(_ header: ImageHeader?, _ format: MediaFormat) -> Bool {
     format == .png && header.map { $0.frameCount > 1 } == true
   }
@@ -171,7 +172,7 @@ extension Preparer {
     return PreparedFile.Thumbnail(path: final, format: format, width: size.width, height: size.height)
   }
 
-  /// Removes the metadata of an image, as far as it can be read, unless the options keep it.
+  /// Removes the metadata of an image, as far as the image can be read, unless the options keep it.
   ///
   /// - Returns: a warning for the user if data other than the image may be left.
   private func clean(_ file: inout PreparedFile) throws -> String? {
@@ -181,9 +182,9 @@ extension Preparer {
     return isFullyParsed ? nil : "\(subject) is damaged or written in an unusual way, and may keep hidden data"
   }
 
-  /// - Parameter checks: whether to search for data that is hidden in that of the image.
-  /// - Returns: the path of the image without metadata, which is `path` if that has none, and whether only the image is
-  ///   left; nil if the image cannot be cut.
+  /// - Parameter checks: whether to search for data that is hidden in the image data.
+  /// - Returns: the path of the image without metadata, which is `path` itself if it has none, and whether nothing but
+  ///   the image is left; nil if the image cannot be cut.
   private func cut(
     _ path: String, _ format: MediaFormat, checks: Bool = true
   ) throws -> (path: String, isFullyParsed: Bool)? {

@@ -1,6 +1,6 @@
-/// The consecutive chunks of a RIFF file: of WebP (RFC 9649, section 2.3) and of WAV.
+/// The consecutive chunks of a RIFF file, such as WebP (RFC 9649, section 2.3) or WAV.
 ///
-/// A last chunk whose size exceeds the bytes ends with them.
+/// If the size of the last chunk exceeds the bytes that are left, the chunk ends with the bytes.
 struct RIFFChunks: Sequence, IteratorProtocol {
   struct Chunk {
     let name: String

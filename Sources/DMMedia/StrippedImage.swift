@@ -22,12 +22,13 @@ struct StrippedImage {
   /// The maximum number of pieces: more than a normal file has, and few enough to be kept in memory.
   static let limit = 1 << 16
 
-  /// The parts of a JPEG, PNG, WebP or GIF without metadata, except the colour profile.
+  /// The parts of a JPEG, PNG, WebP or GIF that are not metadata, and the colour profile.
   ///
-  /// Data after the end of the image is not kept either. A truncated file stays truncated. A file without metadata is
-  /// one piece, the whole file.
+  /// Data after the end of the image is removed, too. A truncated file stays truncated. A file without metadata is one
+  /// piece, the whole file.
   /// - Parameter checks: whether to search compressed data for data that does not belong to it.
-  /// - Returns: nil if the format is another, the file cannot be read, or it has more than `limit` pieces.
+  /// - Returns: nil if the format is not one of these, the file cannot be read, or there would be more than `limit`
+  ///   pieces.
   static func of(
     _ bytes: CheckedBytes, as format: MediaFormat, keepsOrientation: Bool, checks: Bool = true
   ) -> StrippedImage? {
@@ -77,19 +78,20 @@ struct StrippedImage {
     }
   }
 
-  /// Keeps a range if it has the wanted bytes already, else adds these.
+  /// Keeps a range if its bytes are the wanted ones; otherwise adds the wanted bytes instead.
   mutating func keep(_ range: Range<Int>, of bytes: CheckedBytes, as wanted: [UInt8]) {
     if bytes[range].elementsEqual(wanted) { keep(range) } else { add(.bytes(wanted)) }
   }
 
   mutating func doubt() { isFullyParsed = false }
 
-  /// Adds the padding byte that RIFF has after an odd number of bytes.
+  /// Adds a padding byte if the number of bytes is odd, as RIFF requires.
   mutating func makeEven() {
     if count % 2 != 0 { add(.bytes([0])) }
   }
 
-  /// Appends a piece, up to one more than the limit, which shows that there are too many.
+  /// Appends a piece, unless there are more than `limit` already; the one piece beyond the limit shows that there are
+  /// too many.
   private mutating func append(_ piece: Piece) {
     if pieces.count <= Self.limit { pieces.append(piece) }
   }

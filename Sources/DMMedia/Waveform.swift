@@ -1,8 +1,8 @@
 internal import DMModel
 
-/// The loudness of a sound over time, computed as its samples arrive, for a sound of any length.
+/// The loudness of a sound of any length over time, computed while its samples arrive.
 ///
-/// Peaks of equal slices are kept; when there are too many, each two are merged.
+/// It keeps the peaks of slices of equal length; when there are too many, it merges them in pairs.
 struct Waveform {
   /// The number of samples that were added.
   private(set) var count = 0
@@ -41,7 +41,7 @@ struct Waveform {
 
   var duration: Duration { .milliseconds(1000 * count / Self.rate) }
 
-  /// The loudness of 64 equal parts: 255 for the loudest, and 0 for all in silence.
+  /// The loudness of 64 equal parts: 255 for the loudest part; 0 for all parts if the sound is silent.
   var buckets: [UInt8] {
     let parts = Attachment.waveformCount
     guard let loudest = peaks.max(), loudest > 0 else { return [UInt8](repeating: 0, count: parts) }

@@ -33,7 +33,7 @@ enum WebP {
       case "VP8L" where header == nil: header = try lossless(chunk.content)
       case "ICCP": header?.hasProfile = true
       case "ANMF": frameCount += 1
-      // Programs read it only if it is announced.
+      // Programs read Exif only if VP8X announces it.
       case "EXIF" where flags.map { $0 & Flag.exif != 0 } == true:
         header?.orientation = Exif.orientation(in: chunk.content) ?? 1
       default: break
@@ -49,7 +49,7 @@ enum WebP {
     return ImageHeader(width: try content.number(3) + 1, height: try content.number(3) + 1)
   }
 
-  /// The header of a key frame, in which each side has two bits for scaling (RFC 6386, section 9.1).
+  /// The header of a key frame; each side in it has two more bits, for scaling (RFC 6386, section 9.1).
   private static func lossy(_ content: ByteReader) throws -> ImageHeader? {
     var content = content
     try content.skip(3)
@@ -68,7 +68,7 @@ enum WebP {
 
   static func cut(_ bytes: CheckedBytes, orientation: Int?) throws -> StrippedImage {
     var body = StrippedImage()
-    // A chunk that is announced and missing is inside another one that has a wrong size.
+    // The announced chunks that were not found yet: a missing chunk may be inside another chunk that has a wrong size.
     var missing: [String: Int] = [:]
     for chunk in try chunks(of: bytes) {
       if !chunk.isWhole { body.doubt() }
@@ -94,7 +94,7 @@ enum WebP {
     return cut
   }
 
-  /// Appends a frame of an animation, with its alpha and its image only (section 2.7.1.1).
+  /// Appends a frame of an animation; of its chunks, only alpha and image (section 2.7.1.1).
   private static func appendFrame(
     _ content: ByteReader, to cut: inout StrippedImage, of bytes: CheckedBytes
   ) throws {
@@ -108,7 +108,7 @@ enum WebP {
     try append("ANMF", start, parts, to: &cut, of: bytes)
   }
 
-  /// Appends a chunk whose content is the start of the old one and then these parts, with the new size.
+  /// Appends a chunk with a new size: its content is the start of the old content, then these parts.
   private static func append(
     _ name: String, _ start: Range<Int>, _ parts: StrippedImage, to cut: inout StrippedImage,
     of bytes: CheckedBytes

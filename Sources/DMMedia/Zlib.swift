@@ -3,14 +3,14 @@ internal import DMSystem
 /// Measures a zlib stream (RFC 1950, RFC 1951) without decompressing it.
 enum Zlib {
   struct Stream {
-    /// The number of bytes of the decompressed data.
+    /// The size of the decompressed data in bytes.
     var count: Int
     /// The number of bytes after the end of the stream.
     var rest: Int
   }
 
   /// - Parameter limit: the maximum number of decompressed bytes.
-  /// - Returns: nil if it is not a stream, is truncated, or exceeds the limit.
+  /// - Returns: nil if the data is not a zlib stream, is truncated, or exceeds the limit.
   static func stream(_ bytes: CheckedBytes, in parts: [Range<Int>], limit: Int) -> Stream? {
     var reader = BitReader(bytes, in: parts)
     guard let method = reader.bits(8), let flags = reader.bits(8), method & 15 == 8, flags & 0x20 == 0,
@@ -90,7 +90,7 @@ enum Zlib {
     return (first, second)
   }
 
-  /// Reads the lengths of codes, in which a symbol may stand for several lengths.
+  /// Reads code lengths; a symbol may stand for several lengths.
   private static func lengths(_ reader: inout BitReader, _ code: borrowing PrefixCode, count: Int) -> [Int]? {
     var found: [Int] = []
     while found.count < count {

@@ -10,13 +10,14 @@ package struct HubVersions {
 }
 
 extension Administrator {
-  /// Creates or updates the tables and functions, and repairs who owns them and who may use them.
+  /// Creates or updates the tables and functions, and repairs their owners and permissions.
   ///
   /// - Parameters:
   ///   - address: how members reach the hub; nil to leave it as it is.
   ///   - authority: the certificate of the authority that signed the certificate of the hub, in PEM.
-  ///   - isShared: whether others use the database; then only the schemas of the hub are changed.
-  /// - Throws: `HubFault`, `store_too_new` for a hub of a newer version, `cannot_create` for a database that others use.
+  ///   - isShared: whether others may use the database; then only the hub's schemas are changed.
+  /// - Throws: `HubFault`, `store_too_new` for a hub of a newer version, `cannot_create` for a database with objects of
+  ///   others unless `isShared`.
   package func install(
     address: HubAddress?, authority: String?, isShared: Bool
   ) throws -> HubVersions {
@@ -69,7 +70,7 @@ extension Administrator {
     }
   }
 
-  /// Removes the hub with all its messages and logins, and gives PUBLIC its rights on the database back.
+  /// Removes the hub with all its messages and logins, and restores the rights of PUBLIC on the database.
   ///
   /// - Throws: `HubFault`, `no_hub`.
   package func uninstall() throws {

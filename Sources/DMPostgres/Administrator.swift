@@ -3,13 +3,13 @@ package import DMModel
 internal import DMSync
 internal import DMSystem
 
-/// What the administrator of a hub does, with a connection of their own to its database.
+/// The operations of a hub's administrator, over their own connection to its database.
 package final class Administrator {
   let connection: PQConnection
 
   /// - Parameter database: a database name, a connection string or a URI, as libpq
   ///   takes it (postgresql.org/docs/current/libpq-connect.html, section 34.1.1).
-  ///   What it leaves out is taken from the environment, as psql(1) does.
+  ///   Parameters that it leaves out are taken from the environment, as with psql(1).
   /// - Throws: `HubFault`.
   package init(_ database: String) throws {
     connection = try PQConnection([("dbname", database), ("application_name", "dm")], expandsName: true)
@@ -17,7 +17,7 @@ package final class Administrator {
     try connection.run([PQConnection.settings(and: ["lock_timeout": "2s", "statement_timeout": "0"])])
   }
 
-  /// Runs `body`; if a lock is in the way, ends the connections of members who hold up others, and runs it again.
+  /// Runs `body`; if it fails because of a lock, ends the connections of members that block others, and runs it again.
   func persist<Value>(_ body: () throws -> Value) throws -> Value {
     var left = 5
     while true {
@@ -34,13 +34,13 @@ package final class Administrator {
     }
   }
 
-  /// Runs a script of statements in one transaction, all or none.
+  /// Runs all statements of a script in one transaction.
   func transact(_ script: String) throws {
     try persist {
       do {
         try connection.execute("BEGIN;\n\(script)\nCOMMIT;")
       } catch {
-        // The transaction that failed stays open.
+        // Rolls back, because a failed transaction stays open.
         try connection.execute("ROLLBACK")
         throw error
       }
@@ -77,7 +77,7 @@ package final class Administrator {
     try handle.checkNew()
     try installedVersion()
     let password = Credentials.randomPassword()
-    // A verifier of SCRAM does not depend on the name of the role.
+    // A SCRAM verifier does not depend on the role's name, which may therefore be empty.
     let verifier = try connection.verifier(of: password, for: "")
     try dropLogins()
     let login = try persist {
@@ -116,7 +116,7 @@ package final class Administrator {
 
   /// Revokes the access of a person or of one of their machines, and ends their connections.
   ///
-  /// The logins are locked out first, because an open connection can hold locks on the rows.
+  /// The logins are locked out first, because their open connections can hold locks on the rows.
   ///
   /// - Parameter name: a handle, or the name of a login.
   /// - Throws: `HubFault`, `no_hub`, `unknown_user`.
@@ -131,7 +131,7 @@ package final class Administrator {
 
   /// Prevents a login from connecting, and ends its connections.
   ///
-  /// Its own connections can hold the lock of its role, and new ones come as long as it may connect.
+  /// The login's connections can hold the lock of its role, and it can make new ones as long as it may connect.
   func lockOut(_ login: String) throws {
     guard try connection.rows("SELECT dm.has_role($1)", [login], { try $0.flag(0) }) == [true] else { return }
     let role = try connection.identifier(login)
@@ -140,15 +140,15 @@ package final class Administrator {
       try end()
       try connection.run([PQConnection.Statement("ALTER ROLE \(role) NOLOGIN")])
     }
-    // Twice, because a connection that was accepted before may start after the first call.
+    // Calls `end` twice, because a connection that the server accepted earlier may start after the first call.
     for _ in 0..<2 { try end() }
   }
 
   /// Drops the roles of machines that were revoked or have left.
   ///
-  /// One that cannot be dropped now is dropped later; it can do no harm.
+  /// A role that cannot be dropped now is dropped later; meanwhile it can do no harm.
   private func dropLogins() throws {
-    // A former login may still be connected, and hold a lock that others wait for.
+    // A former login may still be connected and hold a lock, so `persist` is needed.
     let former = try persist { try connection.rows("SELECT dm.former_logins()::text") { try $0.text(0) } }
     try former.forEach(lockOut)
     _ = try persist { try connection.rows("SELECT dm.drop_logins()") { _ in } }
@@ -180,7 +180,7 @@ package final class Administrator {
     return status
   }
 
-  /// Ends the connections of members who hold up others for over ten seconds.
+  /// Ends the connections of members that may block others, such as with a transaction open for over ten seconds.
   ///
   /// - Returns: their number.
   /// - Throws: `HubFault`, `no_hub`.

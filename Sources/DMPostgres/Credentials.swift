@@ -1,7 +1,7 @@
 internal import DMModel
 internal import DMSystem
 
-/// How a machine reaches a hub, and with which login: a file that only its owner can read.
+/// The address of a hub and a machine's login there: a file that only its owner can read.
 ///
 /// Each line is a name, `=` and a value; the names are those of libpq's parameters.
 struct Credentials: Equatable {
@@ -10,14 +10,14 @@ struct Credentials: Equatable {
   var database: String
   var user: String
   var password: String
-  /// The address to connect to; the certificate must still have the name in `host`.
+  /// The IP address to connect to; the certificate must still be for the name in `host`.
   var hostAddress: String?
-  /// The one-time password of an invitation that is not used up yet.
+  /// The one-time password of an invitation; nil after it has been used.
   var invitation: String?
   /// The file with the certificate authority of the hub; nil to use the authorities of the system.
   var authority: String?
 
-  /// Where systems keep their certificate authorities: Debian, Fedora, SUSE, and systems like BSD.
+  /// The files of certificate authorities on Debian, Fedora, SUSE and BSD systems.
   private static let systemAuthorities = [
     "/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt", "/etc/ssl/ca-bundle.pem",
     "/etc/ssl/cert.pem",
@@ -32,7 +32,7 @@ struct Credentials: Equatable {
     self.password = password
   }
 
-  /// The credentials to sign up with, which have the password of the invitation.
+  /// Makes the credentials for the sign-up, with the password of the invitation.
   init(_ invitation: Invitation) {
     self.init(
       host: invitation.host, port: invitation.port, database: invitation.database, user: invitation.user,
@@ -53,11 +53,12 @@ struct Credentials: Equatable {
   /// The parameters of a connection.
   ///
   /// A hub on another machine, or one with a certificate authority, must show a certificate for its name, and prove
-  /// that it has the password's verifier over the same connection. The password itself is never sent, because other
-  /// users of this machine may listen where the hub does not. libpq's usual files in the home folder are not read.
+  /// that it has the password's verifier over the same connection. The password itself is never sent, because another
+  /// user of this machine may listen at the hub's address while the hub does not run. libpq does not read its usual
+  /// files in the home folder.
   ///
-  /// - Throws: `hub_refused` for a socket that another user may have
-  ///   created, if libpq is so old that it would send the password to it.
+  /// - Throws: `hub_refused` for a socket that another user may have created, if libpq is so old that it might send the
+  ///   password to that user.
   func settings() throws -> [(name: String, value: String)] {
     let areSockets = hosts.allSatisfy(Self.isSocket)
     let isTrusted = areSockets || isLocal && authority == nil
@@ -80,7 +81,7 @@ struct Credentials: Equatable {
 
   private static func defaultAuthority(_ acceptsSystem: Bool) throws -> String {
     if let file = try environment("SSL_CERT_FILE"), !file.isEmpty { return file }
-    // libpq 16 and later gets the path from OpenSSL.
+    // With `system`, libpq 16 and later gets the path from OpenSSL.
     return systemAuthorities.first(where: fileExists) ?? (acceptsSystem ? "system" : systemAuthorities[0])
   }
 
@@ -96,7 +97,7 @@ struct Credentials: Equatable {
 
   // MARK: The file
 
-  /// - Throws: `no_hub` if there is no such file, `hub_refused` if others may read it, or it cannot be understood.
+  /// - Throws: `no_hub` if there is no such file, `hub_refused` if other users may read it or it is not valid.
   init(file path: String) throws {
     guard let status = FileStatus(itself: path) else {
       throw DMError(.noHub, "there are no credentials in '\(path)'", subject: path, remedy: .joinHub)
@@ -124,7 +125,7 @@ struct Credentials: Equatable {
     if fileExists(authority) { self.authority = authority }
   }
 
-  /// Writes the file, so that it is whole after any crash.
+  /// Writes the file; after a crash, it has either its old or its new content.
   ///
   /// - Throws: `cannot_create`, `io_error`.
   func write(to path: String) throws {

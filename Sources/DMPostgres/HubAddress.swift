@@ -2,7 +2,8 @@ internal import DMModel
 
 /// How members reach a hub: a host, or several between commas, and a port.
 ///
-/// As a text, `HOST`, `HOST:PORT` or `[IPV6]:PORT`; several hosts have a port each, or one for all, between commas.
+/// The text form is `HOST`, `HOST:PORT` or `[IPV6]:PORT`, or several of these between commas; a single port is for all
+/// hosts.
 package struct HubAddress: Equatable, Sendable, CustomStringConvertible {
   package let host: String
   package let port: String?

@@ -63,7 +63,7 @@ package struct HubServer: Equatable, Sendable {
   package let conversations: Int
   package let entries: Int
   package let bytes: Int
-  /// The age of the oldest open transaction with writes, which delays all members, in seconds.
+  /// The age in seconds of the oldest open transaction that has written; such a transaction delays all members.
   package let oldestWriteSeconds: Int?
   package let preparedTransactions: Int
   package let serverVersion: Int

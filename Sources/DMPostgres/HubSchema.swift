@@ -1,6 +1,6 @@
 /// The tables and functions of a hub.
 ///
-/// A released step is never edited. The number of steps is the version.
+/// A released step is never edited. The number of steps is the hub's version.
 enum HubSchema {
   static let steps: [[[UInt8]]] = [
     [

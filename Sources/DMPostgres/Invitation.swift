@@ -3,14 +3,14 @@ internal import DMModel
 
 /// An invitation for a person who joins: the address of the hub, and a one-time password.
 ///
-/// As a text, `dm1:` and a JSON object in base64 of RFC 4648, section 5, without padding.
+/// The text form is `dm1:` and a JSON object in base64url (RFC 4648, section 5) without padding.
 package struct Invitation: Equatable, Sendable {
   package let host: String
   package let port: String
   package let database: String
   package let user: String
   package let password: String
-  /// The certificate of the authority that signed the hub's, in PEM; nil for an authority that systems trust.
+  /// The certificate of the authority that signed the hub's certificate, in PEM; nil if systems trust the authority.
   package var authority: String?
   package var hostAddress: String?
 

@@ -6,7 +6,7 @@ internal import DMSystem
 
 /// Links a store to the hub of an invitation.
 ///
-/// A crash may follow any step: the next call finds what was done, and does the rest.
+/// After a crash at any step, the next call finds the finished steps and does the rest.
 package struct Joining {
   private let messenger: Messenger
   private let location: StoreLocation
@@ -18,14 +18,14 @@ package struct Joining {
     try messenger.checkMayLink()
   }
 
-  /// Whether a link was begun and not finished.
+  /// Whether a join was begun and is not finished.
   package var hasBegun: Bool { fileExists(location.joiningHub) }
 
-  /// Joins with an invitation; for nil, goes on with the one that was begun.
+  /// Joins with an invitation; for nil, continues the join that was begun.
   ///
   /// Does nothing if this store has already joined with the invitation.
   ///
-  /// - Throws: `no_hub` if none was begun, `HubFault`, or an error of the store.
+  /// - Throws: `no_hub` for nil if no join was begun, `HubFault`, or an error of the store.
   package func join(_ invitation: Invitation?) throws {
     if let invitation, !hasBegun, try isOf(invitation, location.hub) { return }
     if let invitation, try !isOf(invitation, location.joiningHub) { try begin(invitation) }
@@ -35,11 +35,12 @@ package struct Joining {
     let hello = try link.open()
     try link.joined()
     try messenger.link(to: hello)
-    // Again, to end a connection that was just being made with the password of the invitation.
+    // Called again, to end a connection that was being made with the invitation's password at the first call.
     try link.joined()
     link.close()
     credentials.invitation = nil
-    // Only now: the store may have been linked before, and a token of another hub must not break that link.
+    // Replaces the credentials only now: the store may have been linked before, and an invitation to another hub must
+    // not break that link.
     if let authority = readFile(location.joiningAuthority, limit: Credentials.sizeLimit) {
       try replaceFile(location.hubAuthority, with: authority)
     } else {
@@ -50,7 +51,7 @@ package struct Joining {
     removeFile(location.joiningAuthority)
   }
 
-  /// Whether a file of credentials was made from an invitation.
+  /// Whether the credentials in a file were made from this invitation.
   private func isOf(_ invitation: Invitation, _ path: String) throws -> Bool {
     guard fileExists(path) else { return false }
     let credentials = try Credentials(file: path)
@@ -83,7 +84,7 @@ package struct Joining {
     var once = credentials
     once.password = invitation
     let connection = try PQConnection(once.settings())
-    // Checked before the password is changed, because that uses the invitation up.
+    // Checks this before the password is changed, because the change uses up the invitation.
     try messenger.checkMayLink(to: Self.link(with: once).open())
     try connection.run([PQConnection.settings(), PQConnection.Statement("SELECT dm1.signing_up()")])
     let verifier = try connection.verifier(of: credentials.password, for: credentials.user)
@@ -97,7 +98,8 @@ package struct Joining {
   }
 }
 
-/// Takes this machine off the hub, and forgets its credentials; does nothing if that was done already.
+/// Removes this machine's login from the hub, and deletes its credentials; does nothing if the store has no
+/// credentials.
 ///
 /// - Throws: `HubFault` if the hub does not answer; the credentials are kept then.
 package func sayGoodbye(_ link: PQHubLink, _ location: StoreLocation) throws {
@@ -106,7 +108,7 @@ package func sayGoodbye(_ link: PQHubLink, _ location: StoreLocation) throws {
     _ = try link.open()
     try link.goodbye()
   } catch HubFault.refused {
-    // The hub no longer has this machine.
+    // Ignored, because the hub no longer has this machine.
   }
   link.close()
   forgetCredentials(location)

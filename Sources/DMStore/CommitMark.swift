@@ -6,13 +6,13 @@ package import DMSystem
 
 /// The last commit as recorded in `store.lock`, so that commits lost with the WAL are noticed.
 ///
-/// The mark is written before and after each commit and never synced. After a power loss the file has an older mark,
-/// whose lower `rev` claims less, or a mark that is not synced, which makes the next writer write the WAL again.
+/// The mark is written before and after each commit and never synced. After a power loss the file has either an older
+/// mark, with a lower `rev`, or a mark that is not synced: then the next writer writes the WAL again.
 package struct CommitMark: Equatable {
   /// Whether all commits are certainly on the disk.
   ///
-  /// It is false from before a commit until the commit has returned. It stays false if the writer is killed or its sync
-  /// fails.
+  /// A commit sets it to false before it starts, and to true after it has returned. It stays false if the writer is
+  /// killed or its sync fails.
   var isSynced: Bool
   /// The store's id: another database may have been put into the folder.
   var store: Identifier
@@ -77,7 +77,7 @@ extension Store {
 
   /// Compares the mark with the change log.
   ///
-  /// - Returns: the last change that the mark names and the last that the store has; nil if none is missing.
+  /// - Returns: the last change according to the mark, and the last one in the store; nil if none is missing.
   func missingChanges(_ mark: CommitMark? = nil) throws -> (committed: Rev, present: Rev)? {
     guard let mark = mark ?? location.commitMark() else { return nil }
     let current = try currentMark()
@@ -96,7 +96,7 @@ extension Store {
       subject: location.directory, remedy: .acceptLoss)
   }
 
-  /// Restarts the change log after the last committed change, so that no number is assigned twice, and followers and
+  /// Restarts the change log after the last committed change, so that no number is assigned twice; followers and
   /// consumers get a gap.
   ///
   /// - Returns: the number of lost changes.
@@ -126,7 +126,7 @@ extension Store {
     var mark = CommitMark(try lock.read(CommitMark.length))
     if mark?.isSynced == true { return mark }
     try connection.rewriteLog()
-    // The directory entry of the WAL, too: a process that was killed may have created the file.
+    // Syncs the WAL's directory entry, too: a process that was killed may have created the file.
     try syncToDisk(location.directory)
     mark?.isSynced = true
     if let mark { try lock.write(mark.bytes) }

@@ -33,8 +33,8 @@ package struct ContentFolder {
   ///
   /// - Parameters:
   ///   - file: a file in a `WorkFolder`, and so in the same file system.
-  ///   - syncs: whether to sync the file to the disk before the rename, and the rename before the return.
-  ///   - onTick: called often during the sync; an error that it throws ends that.
+  ///   - syncs: whether to sync the file to the disk before the rename, and the folder after it.
+  ///   - onTick: called often during the sync; an error that it throws ends the sync.
   package func install(_ file: String, as hash: ContentHash, syncs: Bool = true, onTick: () throws -> Void = {}) throws
   {
     // The external program that wrote the file may have given it other permissions.
@@ -101,7 +101,7 @@ package struct ContentFolder {
 
   /// The hashes of all contents.
   ///
-  /// - Throws: `io_error` if a folder cannot be read, because its contents would be lost if it counted as empty.
+  /// - Throws: `io_error` if a folder cannot be read: if it counted as empty, its contents would be lost.
   package var all: [ContentHash] {
     get throws { try folders.flatMap { try names(in: $0).sorted().compactMap { ContentHash($0) } } }
   }
@@ -113,10 +113,11 @@ package struct ContentFolder {
     }
   }
 
-  /// Prevents the removal of contents while the lock exists, for a process that reads the contents of one snapshot.
+  /// Prevents the removal of contents while the lock exists, for a process that reads the contents that one snapshot
+  /// refers to.
   ///
   /// - Returns: nil if there is no folder of contents.
-  /// - Throws: `busy` if another process removes contents for 5 seconds.
+  /// - Throws: `busy` if another process is still removing contents after 5 seconds.
   package func share() throws(DMError) -> FileLock? {
     try FileLock(
       sharing: path, milliseconds: 5000, busy: DMError(.busy, "contents of attachments are being removed; try again"))

@@ -10,9 +10,9 @@ package struct Digest {
 
   package var stored: Int64 { Int64(bitPattern: value) }
 
-  /// The digest with its bits mixed, for sums: otherwise the same small change in two rows could add up to nothing.
+  /// The digest with its bits mixed, for sums: otherwise small changes in two rows could cancel out in the sum.
   ///
-  /// This is the last step of MurmurHash3, which is reversible, too.
+  /// The mixing is the last step of MurmurHash3, and is reversible, too.
   var mixed: UInt64 {
     var mixed = (value ^ (value >> 33)) &* 0xFF51_AFD7_ED55_8CCD
     mixed = (mixed ^ (mixed >> 33)) &* 0xC4CE_B9FE_1A85_EC53
@@ -39,7 +39,7 @@ package struct Digest {
 
   package mutating func add(text: (some Collection<UInt8>)?) {
     guard let text else { return add(nil as Int64?) }
-    // The length first, so that the digest depends on where one text ends and the next begins.
+    // Adds the length first, so that the digest depends on where one text ends and the next begins.
     add(Int64(text.count))
     add(text)
   }
@@ -57,7 +57,7 @@ extension Store {
     let textCount: Int32
     /// The number of columns that a later schema added.
     ///
-    /// They are numbers, and NULL adds nothing, so older digests stay valid.
+    /// These columns are numbers, and NULL does not change a digest, so older digests stay valid.
     var laterCount: Int32 = 0
     /// The column whose values may be long.
     package let longest: String

@@ -32,7 +32,7 @@ struct DigestedInsert: ~Copyable {
     digest.add(text: id?.bytes)
   }
 
-  /// Adds a number of a column that a later schema added.
+  /// Binds and digests a number for a column that a later schema added.
   mutating func add(later number: Int64?) {
     statement.bind(number)
     if let number { digest.add(number) }

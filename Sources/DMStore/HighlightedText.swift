@@ -17,10 +17,10 @@ struct HighlightedText {
   private var isHit: [Bool] = []
   private var pieces: [Piece] = []
 
-  /// The maximum cost of a snippet: twelve words, or 36 characters that each count as a word.
+  /// The maximum cost of a snippet: 36, which is twelve words, or 36 characters that are each a word by itself.
   private static let budget = 36
   private static let costOfWord = 3
-  /// A longer word, such as an address, is cut nevertheless.
+  /// A word longer than this, such as a URL, is cut nevertheless.
   private static let longestPiece = 40
 
   /// Divides a text into pieces.
@@ -59,7 +59,7 @@ struct HighlightedText {
     if startsHit { pieces[pieces.count - 1].hits += 1 }
   }
 
-  /// Returns the part with the most hits, the first if there are several, with the text around it.
+  /// Returns the part with the most hits and the text around it; the first such part if there are several.
   func snippet() -> Snippet {
     guard !pieces.isEmpty else { return Snippet(parts: []) }
     var (first, last) = (0, 0)

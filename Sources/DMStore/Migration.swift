@@ -18,10 +18,11 @@ package enum Migration {
     PackageResources.m0010_unseen_sql,
   ]
 
-  /// The schema that the steps lead to, which is made from them: a new store begins with it, in a tenth of their time.
+  /// The schema after all steps, generated from them: creating a new store with it takes a tenth of the time of the
+  /// steps.
   package static let schema = PackageResources.schema_sql
 
-  /// What a store that is linked to a hub has in addition.
+  /// The additional tables of a store that is linked to a hub.
   package static let linked = PackageResources.linked_sql
   package static let linkedTables: Set = [
     "hub", "hub_person", "hub_conversation", "outbox", "waiting", "message_alias", "hub_base", "hub_unreadable",
@@ -82,8 +83,8 @@ extension Store {
 
   /// Runs the missing migrations.
   ///
-  /// It holds the write lock, because many processes may start at once, and reads the version again inside the
-  /// transaction, because another process may have run them since.
+  /// It holds the write lock, because many processes may start at once. It reads the version again inside the
+  /// transaction, because another process may have run the migrations since.
   func migrate() throws {
     let lock = try writeLock()
     let transaction = try connection.begin(.write)
@@ -102,8 +103,8 @@ extension Store {
       try connection.execute("PRAGMA user_version = \(Migration.steps.count)")
     }
     try commit(transaction, CommitMark(try lock.read(CommitMark.length)), under: lock)
-    // After the commit: processes that start at the same time fail if the database switches to WAL before it has
-    // tables.
+    // Switches after the commit, because processes that start at the same time fail if the database is in WAL mode
+    // before it has tables.
     try enableWAL()
     _ = consume lock
   }
@@ -128,7 +129,7 @@ extension Store {
     try body(store)
   }
 
-  /// Writes digests to the rows of an older schema, which have none.
+  /// Writes digests to rows that come from an older schema and have no digest.
   package func writeDigests(since schema: Int) throws {
     if schema < 3 { try DigestedRows.message.writeDigests(.all, on: connection) }
     if schema < 5 { for table in [DigestedRows.change, .consumer] { try table.writeDigests(.all, on: connection) } }
@@ -136,7 +137,7 @@ extension Store {
 
   package func version() throws -> Int64 { try pragma("PRAGMA user_version") }
 
-  /// How many conversations and messages there are; linear in their number.
+  /// The numbers of conversations and messages; linear in them.
   package func counts() throws -> (conversations: Int, messages: Int) {
     (Int(try pragma("SELECT count(*) FROM conversation")), Int(try pragma("SELECT count(*) FROM message")))
   }

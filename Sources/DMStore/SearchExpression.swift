@@ -1,10 +1,10 @@
 /// A user's query in the syntax of the search index.
 ///
-/// It has words, `"phrases"`, `prefix*`, AND, OR, NOT and parentheses, as in FTS5 (sqlite.org/fts5.html, section 3).
-/// Every word is passed on in quotes, so that FTS5 never gets a character that it refuses. A text that is not a
-/// well-formed query is searched for as one phrase, so no query is an error.
+/// A query may have words, `"phrases"`, `prefix*`, AND, OR, NOT and parentheses, as in FTS5 (sqlite.org/fts5.html,
+/// section 3). Every word is passed on in quotes, so that FTS5 never gets a character that it refuses. A text that is
+/// not a well-formed query is searched for as one phrase, so no query is an error.
 package struct SearchExpression: Equatable {
-  /// The expression for MATCH; nil if the query contains no word, so that nothing is found.
+  /// The expression for MATCH; nil if the query contains no word, and so finds nothing.
   let expression: String?
 
   package init(_ text: String) {
@@ -37,7 +37,7 @@ indirect enum SearchTerm: Equatable {
   var expression: String {
     switch self {
     case .words(let text, let isPrefix):
-      // A quotation mark inside is not part of a word; the space that replaces it needs no escape.
+      // A quotation mark is not part of a word, so a space replaces it, which needs no escape.
       "\"" + text.split(separator: "\"", omittingEmptySubsequences: false).joined(separator: " ") + "\""
         + (isPrefix ? "*" : "")
     case .all(let terms): Self.join(terms, " AND ")

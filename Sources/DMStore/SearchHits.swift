@@ -2,7 +2,7 @@ internal import DMModel
 
 /// The hits of a search, returned best first.
 ///
-/// They are a heap, because callers want a few of many.
+/// They are a heap, because callers want only a few of many hits.
 struct SearchHits {
   struct Hit {
     /// Lower is better.

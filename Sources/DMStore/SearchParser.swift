@@ -43,7 +43,7 @@ struct SearchParser {
     return Self.one(terms, SearchTerm.all)
   }
 
-  /// Parses `a NOT b NOT c` as "a, and neither b nor c", so that the depth does not grow with the number of NOTs.
+  /// Parses `a NOT b NOT c` as `a NOT (b OR c)`, so that the depth does not grow with the number of NOTs.
   private mutating func but() throws(Refusal) -> SearchTerm? {
     let term = try sideBySide()
     var others: [SearchTerm?] = []
@@ -76,7 +76,7 @@ struct SearchParser {
     }
   }
 
-  /// Joins terms; leaves out those without a word, as FTS5 does with words side by side.
+  /// Joins terms; leaves out those without a word, as FTS5 leaves them out of words side by side.
   private static func one(_ terms: [SearchTerm?], _ join: ([SearchTerm]) -> SearchTerm) -> SearchTerm? {
     let terms = terms.compactMap { $0 }
     return terms.count < 2 ? terms.first : join(terms)

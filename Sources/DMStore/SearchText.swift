@@ -103,7 +103,7 @@ package enum SearchText {
       : (lead & 0x07) << 18 | tail(1) << 12 | tail(2) << 6 | tail(3)
   }
 
-  /// Whether the index contains a character: a letter, a digit, or a private-use character.
+  /// Whether a character is indexed: a letter, a digit, or a private-use character.
   static func isWord(_ scalar: Unicode.Scalar) -> Bool {
     if scalar.isASCII {
       return switch scalar {

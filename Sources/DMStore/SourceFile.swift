@@ -28,7 +28,7 @@ extension AttachmentSource {
       return try Self.copy(
         descriptor, "standard input", to: path, hashes: hashes, of: nil, maximum: maximum, progress)
     case .file(let source):
-      // A FIFO is refused below.
+      // Opens a FIFO without waiting; it is refused below.
       let file = try OpenFile(source, for: .readingAtOnce) {
         fileError($0.isAbsence ? .unknownFile : .unreadableFile, "read", source, $0)
       }
@@ -73,7 +73,7 @@ extension AttachmentSource {
     func report() throws { try progress("\(done >> 20)\(total.map { " of \($0 >> 20)" } ?? "") MiB of '\(name)' read") }
     func write(_ chunk: UnsafeRawBufferPointer) throws {
       guard chunk.count <= maximum - done else { throw refusal(name, maximum) }
-      // Files of /proc say that they are empty, and some have no end.
+      // Files in /proc have the size 0, although they have content; some have no end.
       if let total, chunk.count > total - done {
         throw total == 0
           ? notRegular(name)
@@ -83,7 +83,8 @@ extension AttachmentSource {
       done += chunk.count
       try report()
     }
-    // A regular file can always be read (POSIX, poll), but /proc/kmsg, which says that it is one, waits for what comes.
+    // A regular file can be read without waiting (POSIX, poll); /proc/kmsg claims to be one, but waits for new
+    // messages.
     func wait() throws { if total == nil { try report() } else { throw notRegular(name) } }
     if hashes { return try hashed(source, name, onTick: wait, write) }
     try chunks(source, name, onTick: wait, write)

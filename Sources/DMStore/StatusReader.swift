@@ -4,14 +4,14 @@ package import DMModel
 
 /// The statuses and readers of messages, as one user sees them, for one pass over the messages.
 ///
-/// A reader or receiver blocked by the sender does not count, except for themselves: blocked users must not learn from
-/// a status that they are blocked. For a user who has left a group, what others received and read since does not count.
-/// Results are cached: a run of messages that the same users have read costs one query.
+/// Users that the sender blocks do not count as readers or receivers, except when they themselves look: a status must
+/// not show them that they are blocked. For a user who has left a group, later receipts of others do not count. Results
+/// are cached: a run of messages that the same users have read costs one query.
 package final class StatusReader {
   private final class Cached {
     /// The two participants with the highest delivered message; one of them may be the sender.
     let delivered: [(user: UserKey, seq: Int)]
-    /// Whether the viewer left the conversation, so that not everything that is stored counts.
+    /// Whether the viewer left the conversation, so that later receipts do not count.
     let isFormer: Bool
     var range: SeqRange?
     var isRead = false
@@ -31,7 +31,7 @@ package final class StatusReader {
   private let viewer: UserKey
   private var conversations = KeyTable<Cached>()
   private var windows: [ConversationKey: ReceiptWindow] = [:]
-  /// The last delivered message, for senders who block users.
+  /// The last message that counts as delivered, by sender; only for senders who block users.
   private var deliveredFrom: [Route: Int] = [:]
   private var hasBlocks: Bool?
   private var blocks: [UserKey: Set<UserKey>] = [:]
@@ -83,7 +83,7 @@ package final class StatusReader {
     return readers.count - (readers.contains(sender) ? 1 : 0)
   }
 
-  /// The users that a user blocks; if the store has no blocks, this takes one query in all.
+  /// The users that a user blocks; if the store has no blocks, all calls together cost one query.
   package func blockedUsers(by user: UserKey) throws -> Set<UserKey> {
     let any = try hasBlocks ?? store.blocks.hasBlocks()
     hasBlocks = any
@@ -104,7 +104,7 @@ package final class StatusReader {
     }
   }
 
-  /// Finds the row of `read_mark` that contains a message, or the range around the message that has no such row.
+  /// Finds the row of `read_mark` that contains a message; if there is none, the gap between rows that contains it.
   private func cached(_ seq: Int, _ conversation: ConversationKey) throws -> Cached {
     let cached = try conversations[conversation.number] ?? newCache(conversation)
     if cached.range?.contains(seq) == true { return cached }
@@ -127,8 +127,8 @@ package final class StatusReader {
   }
 }
 
-/// A cache of the receipts for some messages of a conversation, and of the readers of the last message asked for and of
-/// its neighbours.
+/// A cache of the receipts for some messages of a conversation, and of the readers of the last requested message and of
+/// the messages around it with the same readers.
 private struct ReceiptWindow {
   private var window: SeqRange?
   private var receipts: [(user: UserKey, range: SeqRange, at: Timestamp)] = []

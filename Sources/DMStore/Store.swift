@@ -30,24 +30,26 @@ package final class Store {
   /// The changes that the current write transaction has logged.
   var logged: ClosedRange<Rev>?
 
-  /// Whether the current write transaction has left something to the process that carries to the hub.
+  /// Whether the current write transaction has queued something for the process that exchanges data with the hub.
   var rings = false
 
-  /// Whether changes are logged; false while history is added, which no follower gets.
+  /// Whether changes are logged; false while history is added, because followers do not get history.
   package private(set) var logsChanges = true
 
-  /// Whether the store is linked to a hub, and so a replica of what one person sees there; it stays so for ever.
+  /// Whether the store is linked to a hub, and so a replica of the data that one person sees there; a link is
+  /// permanent.
   ///
-  /// As of the opening of the store, and of the last write.
+  /// The value is from the opening of the store or from the last write.
   package internal(set) var isLinked = false
-  /// Microseconds by which the clock of the hub is ahead of that of this machine.
+  /// Microseconds by which the hub's clock is ahead of this machine's clock.
   private var clockOffset: Int64 = 0
-  /// The time by which messages expire: that of the hub, because a wrong clock here would end them for good.
+  /// The time by which messages expire: the hub's time, because with a wrong clock here they would expire too early,
+  /// for good.
   package var clock: Timestamp { Timestamp(microseconds: Timestamp.now.microseconds + clockOffset) }
-  /// The version of the schema when it was looked at (sqlite.org/pragma.html#pragma_schema_version).
+  /// The version of the schema when `lookForHub` last read it (sqlite.org/pragma.html#pragma_schema_version).
   private var seenSchema: Int64?
 
-  /// The number of WAL pages above which a lone write, or a bulk write, checkpoints.
+  /// The numbers of WAL pages above which a lone write, and any other write, checkpoints.
   private static let loneWALPages = 100
   private static let bulkWALPages = 1024
 
@@ -58,8 +60,8 @@ package final class Store {
   }
 
   deinit {
-    // After a bulk write, so that the next process need not read a long WAL. Nothing is lost if the checkpoint is not
-    // possible now.
+    // Checkpoints after bulk writes, so that the next process need not read a long WAL. Nothing is lost if the
+    // checkpoint is not possible now.
     guard connection.hasWAL(over: Self.loneWALPages), let lock = FileLock(ifFree: location.lock) else { return }
     connection.checkpoint(ifOver: Self.loneWALPages, emptying: true)
     _ = consume lock
@@ -72,7 +74,7 @@ package final class Store {
   package static func open(_ location: StoreLocation, refusesForeignParts: Bool = true) throws -> Store? {
     guard try location.state() == .present else { return nil }
     let store = try Store(location)
-    // In one snapshot: another process may be creating the tables now.
+    // Reads in one snapshot: another process may be creating the tables now.
     guard case .version(let version) = try store.read(store.identity) else {
       try location.refuseEmptied { try store.read(store.identity) == .empty }
       return nil
@@ -99,7 +101,7 @@ package final class Store {
   /// `body` must not write to a stream: a reader that waits keeps SQLite from reusing the WAL (sqlite.org/wal.html,
   /// section 6).
   ///
-  /// - Throws: what `refuseReplaced` throws.
+  /// - Throws: the errors of `refuseReplaced`.
   package func read<T>(_ body: () throws -> T) throws -> T {
     try refuseReplaced()
     let transaction = try connection.begin(.read)
@@ -108,7 +110,7 @@ package final class Store {
     return result
   }
 
-  /// Runs `body` with or without an entry in the log of changes for each change, as a part of a write.
+  /// Runs `body`, a part of a write, with or without logging its changes.
   package func logging<T>(_ logs: Bool, _ body: () throws -> T) rethrows -> T {
     let before = logsChanges
     logsChanges = logs
@@ -120,13 +122,13 @@ package final class Store {
   ///
   /// Earlier commits of other processes are durable before `body` reads them, so an answer may depend on them. The
   /// first process that opens a store reads its whole WAL. Therefore a lone write leaves a short WAL; a bulk write, or
-  /// one of many, leaves up to 4 MiB.
+  /// one write of many, leaves a WAL of up to 4 MiB.
   ///
   /// - Parameters:
   ///   - timeout: how long to wait for the lock; nil for the timeout of the location.
   ///   - acceptsLoss: whether the write continues although commits are missing from the store.
-  /// - Throws: what `refuseReplaced` throws, also if the store was replaced during the write: what is acknowledged is in
-  ///   the store that others see.
+  /// - Throws: the errors of `refuseReplaced`, also if the store was replaced during the write: an acknowledged write
+  ///   must be in the store that others see.
   package func write<T>(
     isBulk: Bool = false, timeout: Duration? = nil, acceptsLoss: Bool = false, _ body: () throws -> T
   ) throws -> T {
@@ -135,7 +137,7 @@ package final class Store {
     if !isReady { try prepareToWrite() }
     let transaction = try connection.begin(.write)
     var isCommitted = false
-    // After a rollback, SQLite assigns the same keys again.
+    // Empties the caches, because SQLite assigns the same keys again after a rollback.
     defer { if !isCommitted { (handles, conversationIDs) = (KeyTable(), KeyTable()) } }
     try refuseNewer(version())
     let mark = try syncCommits(under: lock)
@@ -153,7 +155,7 @@ package final class Store {
     isCommitted = true
     try refuseReplaced()
     writeCount += 1
-    // After the commit: a follower that wakes earlier does not see it, and is not woken again.
+    // Wakes followers after the commit: a follower that wakes earlier does not see the commit, and is not woken again.
     if logged != nil || rings { SignalFile.touch(location.bell) }
     // A process that keeps writing checkpoints the WAL when it closes the store.
     let isLone = !isBulk && !hasWritten
@@ -164,7 +166,7 @@ package final class Store {
   }
 
   private func prepareToWrite() throws {
-    // The process that created the store may have been killed before it did this.
+    // The process that created the store may have been killed before it enabled the WAL.
     try enableWAL()
     // The pages that a thousand messages touch do not fit into SQLite's default cache of 2 MB.
     try connection.execute(
@@ -176,11 +178,11 @@ package final class Store {
     isReady = true
   }
 
-  /// The lock of the store, without which nothing writes.
+  /// The lock of the store, which every writer needs.
   ///
-  /// - Throws: `busy`, or what `refuseReplaced` throws: the lock and its mark are then those of another store.
+  /// - Throws: `busy`, or an error of `refuseReplaced`, because the lock would be that of another store.
   package func writeLock(timeout: Duration? = nil) throws -> FileLock {
-    // Before the lock, which would make the folder's file anew.
+    // Checked before the lock is taken, because taking it would create a lock file in the new folder.
     try refuseReplaced()
     let milliseconds = Int((timeout ?? location.busyTimeout).microseconds / 1000)
     let lock = try FileLock(
@@ -234,7 +236,7 @@ package final class Store {
 
   /// Refuses to continue if the database file was removed or replaced.
   ///
-  /// - Throws: `no_store` if the store was removed, `store_replaced` if another is in its folder.
+  /// - Throws: `no_store` if the store was removed, `store_replaced` if another store is in its folder.
   package func refuseReplaced() throws {
     guard let file else { return }
     guard let now = location.file() else {
@@ -257,7 +259,7 @@ package final class Store {
   }
 }
 
-// The tables, by subject. A value of these types is made on each use and stores only the reference to the store.
+// The tables, by subject. Each use makes a value of such a type, which has only the reference to the store.
 
 extension Store {
   package var attachments: Attachments { Attachments(store: self) }

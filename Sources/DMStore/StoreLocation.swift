@@ -6,19 +6,20 @@ extension StoreLocation {
   package var lock: String { directory + "/store.lock" }
   package var bell: String { directory + "/bell" }
   package var live: String { directory + "/live" }
-  /// How a linked store reaches its hub, with its password; the same while it joins; and the authority of the hub.
+  /// The files with a linked store's credentials for its hub, its credentials while it joins, and the certificate of
+  /// the hub's authority.
   package var hub: String { directory + "/hub" }
   package var joiningHub: String { directory + "/hub.new" }
   package var hubAuthority: String { hub + ".crt" }
   package var joiningAuthority: String { joiningHub + ".crt" }
-  /// The lock of the process that carries between a linked store and its hub.
+  /// The lock of the process that exchanges data between a linked store and its hub.
   package var syncLock: String { directory + "/sync.lock" }
-  /// What that process says of itself, and when another asked it to compare.
+  /// The file with the state of that process, and the file that other processes touch to request a comparison.
   package var liveHub: String { live + "/hub" }
   package var liveAsked: String { live + "/hub.asked" }
-  /// Touched by the programs that follow the store, so that the hub is asked for what is new.
+  /// The file that programs touch while they follow the store, so that the hub is asked for new entries.
   package var liveFollowed: String { live + "/hub.followed" }
-  /// Copies of conversations from before the hub was set back.
+  /// Copies of conversations from before the hub was restored from a backup.
   package var forks: String { directory + "/forks" }
   package var contents: ContentFolder { ContentFolder(directory + "/attachments") }
 
@@ -60,9 +61,9 @@ extension StoreLocation {
     }
   }
 
-  /// Refuses a folder in which no store can be made, before anything is created.
+  /// Refuses a folder in which no store can be made; call it before anything is created.
   ///
-  /// - Throws: `store_damaged` if a store there has lost its database, `network_file_system`.
+  /// - Throws: `network_file_system`, or `store_damaged` if a store there has lost its database.
   package func refuseUnfit() throws {
     try refuseEmptied { try state() == .absent }
     try refuseNetworkFileSystem(of: nearestExisting(directory))
@@ -77,7 +78,7 @@ extension StoreLocation {
     if case .failed(let reason) = createFile(database) { throw fileError(.cannotCreate, "create", database, reason) }
   }
 
-  /// Runs `body` with the folder in place; if `body` fails, removes the folders that were created for it.
+  /// Creates the folder and runs `body`; if `body` fails, removes the folders that were created.
   package func keepingFolders<T>(_ body: () throws -> T) throws -> T {
     if try state() == .present { return try body() }
     let made = try createFolders()
@@ -104,7 +105,7 @@ extension StoreLocation {
       if !path.isEmpty {
         switch createFolder(path, permissions: path == directory ? 0o700 : 0o777) {
         case .made:
-          // The name of a folder is stored in its parent, and fsync(2) of the new folder does not make that durable.
+          // A folder's name is stored in its parent; fsync(2) of the new folder does not make the name durable.
           try syncToDisk(folder(of: path))
           made.append(path)
         case .existed: break
@@ -120,7 +121,8 @@ extension StoreLocation {
 extension StoreLocation {
   /// Refuses a path directly in the folder of a store, or anywhere in its folders `attachments` and `live`.
   ///
-  /// Every name there has a meaning: for example, if the lock file is replaced, two processes can write at once.
+  /// Files with these names have a function: for example, if the lock file is replaced, two processes can write at
+  /// once.
   ///
   /// - Throws: `cannot_create`.
   package static func refuse(insideStore path: String) throws(DMError) {

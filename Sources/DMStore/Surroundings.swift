@@ -4,12 +4,12 @@ package import DMModel
 
 /// The context of message records: names, the message that was replied to, whether the message is unread.
 ///
-/// It is for one user and one snapshot of the store. Answers are cached, so that a run of messages of one conversation
-/// costs a few queries, not a few for each message.
+/// An instance is for one user and one snapshot of the store. Answers are cached, so that a run of messages of one
+/// conversation costs a few queries, not a few for each message.
 package final class Surroundings {
   private final class Cached {
     let label: ConversationLabel
-    /// The range around the last message asked for in which all messages are read, or all are unread.
+    /// The range around the last requested message in which all messages have the same state: read or unread.
     var range: SeqRange?
     var isRead = false
 
@@ -32,7 +32,7 @@ package final class Surroundings {
 
   /// A message that is not read from its row, because it was just written or waits for the hub.
   ///
-  /// - Parameter sender: the key is nil for somebody who is not in the store.
+  /// - Parameter sender: the key is nil if the sender is not in the store.
   package func message(
     _ id: Identifier, in conversation: Conversations.Row, seq: Int?, from sender: (key: UserKey?, handle: Handle),
     _ text: String?, at time: Timestamp, _ status: Message.Status = .sent, nonce: String?
@@ -78,7 +78,7 @@ package final class Surroundings {
         break
       }
       guard range.upperBound < seq else {
-        // Of two ranges above the message, the first ends what is unread.
+        // The first read range after the message ends the unread range.
         upper = range.lowerBound - 1
         break
       }
@@ -88,7 +88,7 @@ package final class Surroundings {
     return cached.isRead
   }
 
-  /// The message that another replies to; only its id if it is gone or hidden from the user.
+  /// The message to which another replies; only its id if it is gone or hidden from the user.
   package func reply(_ id: Identifier, as viewer: Viewer) throws -> Message.Reply {
     if let cached = replies[id] { return cached }
     var statement = try store.connection.prepare(
@@ -108,7 +108,7 @@ package final class Surroundings {
     return reply
   }
 
-  /// Empties the cache of replies, after the user has hidden a message.
+  /// Empties the cache of replies; call it after the user has hidden a message.
   func forgetReplies() { replies = [:] }
 
   private func cached(_ conversation: ConversationKey) throws -> Cached {

@@ -3,11 +3,11 @@
 
 /// A table with one digest in `table_digest`: the sum of the digests of its rows, so that a missing row is noticed.
 ///
-/// Tables that each message writes to have a digest in each row instead.
+/// Tables to which each new message writes have a digest in each row instead.
 package struct DigestedTable: Sendable {
   private let literal: StaticString
   private let columnList: StaticString
-  /// The number of digested columns, from the first; the columns after them can be computed from other rows.
+  /// The number of digested columns, which come first; the values of the others can be computed from other rows.
   let digestedCount: Int32
 
   package var name: String { "\(literal)" }
@@ -43,7 +43,7 @@ package struct DigestedTable: Sendable {
       "user", "id, handle, display_name, bio, avatar_url, shows_presence, created_at, sends_read_receipts", 8),
   ]
 
-  /// The table with the store's id, which is changed in copies of a store, too.
+  /// The table with the store's id; programs change it in copies of a store, too.
   package static let identity = DigestedTable("store", "id, uuid", 2)
 
   /// Computes the sum of the digests of all rows.
@@ -67,7 +67,7 @@ package struct DigestedTable: Sendable {
     return try row.step() ? UInt64(bitPattern: row.int64(0)) : 0
   }
 
-  /// Stores the sum of the rows that are there.
+  /// Stores the sum of the current rows.
   package func store(in connection: borrowing Connection) throws { try store(digest(in: connection), in: connection) }
 
   func store(_ digest: UInt64, in connection: borrowing Connection) throws {

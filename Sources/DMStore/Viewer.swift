@@ -13,7 +13,7 @@ package final class Viewer {
     let isMember: Bool?
     /// The last change before the user left.
     let leftRev: Rev
-    /// The last message before the user left; nil for a member, 0 for a user who never was one.
+    /// The last message before the user left; nil for a member, 0 for a user who never was a member.
     let end: Int?
     var hidden: [SeqRange]
 
@@ -33,17 +33,17 @@ package final class Viewer {
   package let now: Timestamp
   package let statuses: StatusReader
   package let surroundings: Surroundings
-  /// The messages that are shown in addition to those that the user sees.
+  /// Which messages are shown although the user does not normally see them.
   package enum Extras {
     case nothing
     /// Tombstones, and messages that have expired.
     case tombstones
-    /// All messages, deleted, expired or hidden; for messages that the user has sent.
+    /// Messages that are deleted, expired or hidden, too; for messages that the user has sent.
     case everything
   }
 
   package let extras: Extras
-  /// Whether messages include the users who have read them.
+  /// Whether a message record lists the users who have read it.
   package let includesReaders: Bool
 
   private var visibilities = KeyTable<Visibility>()
@@ -82,7 +82,7 @@ package final class Viewer {
     return try reaches(seq, in: conversation, from: sender)
   }
 
-  /// Whether a message is visible to the user apart from deletion for all and expiry.
+  /// Whether the user would see a message if it were neither deleted for all nor expired.
   package func reaches(_ seq: Int, in conversation: ConversationKey, from sender: UserKey) throws -> Bool {
     try !hasBlocked(sender) && hiddenRange(around: seq, in: conversation) == nil
   }
@@ -96,7 +96,7 @@ package final class Viewer {
     return visibility.hidden[index]
   }
 
-  /// The index of the first of some ascending ranges that does not end before a number.
+  /// The index of the first range that does not end before a number; the ranges are ascending.
   ///
   /// A binary search, because there may be a range for each deleted message.
   private func index(of seq: Int, in ranges: [SeqRange]) -> Int {
@@ -108,7 +108,7 @@ package final class Viewer {
     return lower
   }
 
-  /// Records that a message that the user saw is hidden from now on.
+  /// Records that the user has just hidden a message that they saw.
   package func hides(_ seq: Int, in conversation: ConversationKey) {
     surroundings.forgetReplies()
     guard let visibility = visibilities[conversation.number] else { return }

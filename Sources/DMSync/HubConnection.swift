@@ -1,44 +1,44 @@
 internal import DMKit
 internal import DMStore
 
-/// What the engine knows of the open connection, as a state machine: it takes events, and says what is to be done.
+/// The state of the open connection, as a state machine: it takes events, and returns the work to be done.
 ///
-/// It reads and writes nothing, and a new connection starts with a new one.
+/// It does no input or output. Each connection starts with a new state machine.
 struct HubConnection {
-  /// An event of the connection, with what this store has of the conversation: `held` is nil if it has nothing.
+  /// An event of the connection; `held` is the state of the conversation in this store, nil if the store has none.
   enum Event {
     /// The hub has let this machine in.
     case opened(HubHello)
     /// A comparison lists a conversation.
     case listed(HubComparison.Conversation, held: HubConversations.Row?)
-    /// A whole comparison does not list a conversation that this store has.
+    /// A complete comparison does not list a conversation that this store has.
     case notListed(Identifier)
-    /// All of a comparison was listed.
+    /// All conversations of a comparison were listed.
     case compared(horizon: String)
     case pulling([Identifier])
     /// Entries of a conversation are in this store.
     case applied(Identifier)
-    /// Its entries do not continue the log that this store has.
+    /// The pulled entries do not continue the log that this store has.
     case doesNotContinue(Identifier)
-    /// Its entries do not fit the store.
+    /// The pulled entries do not fit the store.
     case doesNotFit(Identifier, DMError.Code)
-    /// The hub has another entry at the rev of the last one that this store has.
+    /// At the rev of this store's last entry, the hub has a different entry.
     case forked(Identifier)
-    /// An exchange has ended, which brought some entries of a conversation.
+    /// An exchange that brought entries of a conversation has ended.
     ///
-    /// - Parameter limit: how many it brings at most.
+    /// - Parameter limit: the maximum number of entries that it brings.
     case pulled(Identifier, count: Int, limit: Int, held: HubConversations.Row?)
     /// The answers to a push do not fit what this store has pulled.
     case isBehind
   }
 
-  /// What the engine is to do.
+  /// Work for the engine.
   enum Output: Equatable {
     /// Pull the log again from its beginning.
     case beginAnew(Identifier, Replica.Reason)
     /// Record that the conversation is no longer pulled.
     case setAside(Identifier, DMError.Code)
-    /// Record that it is pulled again.
+    /// Record that the conversation is pulled again.
     case endFault(Identifier)
   }
 
@@ -58,7 +58,7 @@ struct HubConnection {
   private(set) var setAside: [Identifier: DMError.Code] = [:]
   /// The conversations for which the hub has another log than this store.
   private(set) var forked: [Identifier] = []
-  /// Whether what the hub has must be compared before anything else is pulled.
+  /// Whether the store must be compared with the hub before anything else is pulled.
   private(set) var mustCompare = false
 
   /// Pulls a conversation, unless it was set aside.
@@ -66,7 +66,7 @@ struct HubConnection {
     if setAside[id] == nil, !toPull.contains(id) { toPull.append(id) }
   }
 
-  /// Returns the horizon once all that it listed is pulled.
+  /// Returns the horizon, once, after all conversations that it listed are pulled; nil before.
   mutating func takeHorizon() -> String? {
     guard toPull.isEmpty else { return nil }
     defer { horizon = nil }
@@ -121,8 +121,9 @@ struct HubConnection {
         outputs.append(.endFault(id))
       }
     }
-    // After a full page there may be more entries. It may have edits from later ones: a comparison notices a hub that was
-    // restored to before these, unless one has already said how far the log continues.
+    // After a full page there may be more entries. This page may show edits of later entries. If the hub was restored
+    // to a state before these edits, a comparison notices it, unless an earlier comparison has already said how far the
+    // log continues.
     if isFull {
       enqueue(id)
       if named[id] == nil, let held, held.namedRev <= held.rev { mustCompare = true }
@@ -130,7 +131,7 @@ struct HubConnection {
     return outputs
   }
 
-  /// Whether the hub has listed later entries than it returned.
+  /// Whether the comparison lists later entries than the hub returned.
   private func lacks(_ held: HubConversations.Row) -> Bool {
     guard hello?.isStandby == false, let next = held.sees.next(after: held.rev) else { return false }
     return next <= held.namedRev

@@ -7,15 +7,15 @@ package enum HubFault: Error, Equatable, Sendable {
   case lost(String)
   /// The hub does not let this login in.
   case refused(String)
-  /// The server refuses this login or one of its acts, which may only be temporary, during maintenance.
+  /// The server refuses this login or one of its acts, perhaps only during maintenance.
   case denied(String)
-  /// Another hub, another protocol, or another person.
+  /// The hub, its protocol or the person is not the expected one.
   case mismatch(String)
   /// The server accepts no changes now.
   case readOnly(String)
   /// The hub asks for the call to be repeated at once.
   case again(String)
-  /// An open transaction holds a lock; on these conversations, as far as could be found out.
+  /// An open transaction holds a lock; the set has the locked conversations, as far as they could be found.
   case locked(String, Set<Identifier>)
   /// The hub ended a call that took too long.
   case timedOut(String)

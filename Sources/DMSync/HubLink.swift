@@ -8,7 +8,7 @@ package protocol HubLink: AnyObject {
   /// Connects, and returns which user and machine this is.
   func open() throws -> HubHello
 
-  /// The conversations that have changed since a horizon; all of them for nil.
+  /// The conversations that have changed since a horizon; all conversations for nil.
   func compare(since horizon: String?) throws -> HubComparison
 
   /// Pushes operations, notifies the other machines, and pulls, in one round trip.
@@ -112,7 +112,7 @@ package struct HubPull: Equatable, Sendable {
 /// A part of the result of a pull.
 package enum HubBatch: Equatable, Sendable {
   case entries([HubEntry])
-  /// The hub has another entry at the rev of this store's last one, because it was restored to an earlier state.
+  /// At the rev of this store's last entry, the hub has a different entry, because it was restored to an earlier state.
   case fork(Identifier)
 }
 

@@ -41,7 +41,8 @@ extension Messenger {
 
   /// Links the store to the hub that sent `hello`; creates the store if it is absent.
   ///
-  /// - Throws: `cannot_create` for a store that already has conversations, `hub_mismatch` for one of another hub or user.
+  /// - Throws: `cannot_create` for a store that already has conversations, `hub_mismatch` for a store of another hub or
+  ///   user.
   package func link(to hello: HubHello) throws {
     let person = try Handle(hello.handle)
     let store = try createdStore()

@@ -5,17 +5,18 @@ internal import DMKit
 /// Times are those of `monotonicMicroseconds`.
 struct Pace {
   static let maximumBatch = 100
-  /// How many hints in a row may bring nothing: two machines that write at once cause a few.
+  /// The number of hints in a row that may bring nothing, because two machines that write at once cause a few of them.
   private static let freeEmptyHints = 16
 
-  /// When the hub answered a comparison last.
+  /// When the hub last answered a comparison.
   var comparedAt: Int64 = 0
   /// The maximum number of operations in a push; smaller after a push that the hub could not process.
   private(set) var batchSize = Pace.maximumBatch
   /// The divisor of the entries and conversations in a pull, after a pull took the hub or the network too long.
   private(set) var divisor = 1
-  /// For each conversation that others locked during a push, how often in a row, and until
-  /// when it is not pushed; the key nil stands for operations without a conversation.
+  /// The conversations that others locked during a push: how often in a row, and until when nothing is pushed to them.
+  ///
+  /// The key nil stands for operations without a conversation.
   private var locked: [Identifier?: (count: Int, until: Int64)] = [:]
   /// The conversations that are pulled because of a hint.
   private var hinted: Set<Identifier> = []
@@ -30,7 +31,7 @@ struct Pace {
     divisor = max(1, divisor / 2)
   }
 
-  /// What is to be done after an exchange that failed.
+  /// The action to take after an exchange that failed.
   enum Recovery: Equatable {
     /// Push the operations again.
     case requeue
@@ -40,7 +41,7 @@ struct Pace {
     case fail(HubFault)
   }
 
-  /// Makes pushes and pulls smaller after a fault, until what causes it is alone.
+  /// Makes pushes and pulls smaller after a fault, until the cause is isolated.
   ///
   /// - Parameters:
   ///   - pushed: the conversation of each operation that was pushed.
@@ -63,8 +64,8 @@ struct Pace {
 
   // MARK: Conversations that others lock
 
-  /// Stops pushing to a conversation for a while, longer each time; then its
-  /// operations go in a separate push, so that nothing else waits for the lock.
+  /// Stops pushing to a conversation for a while, longer each time; after that, its operations are pushed separately,
+  /// so that no others wait for the lock.
   mutating func hold(_ id: Identifier?, at time: Int64) {
     let count = (locked[id]?.count ?? 0) + 1
     locked[id] = (count, time + 500_000 << Int64(min(count, 6)))

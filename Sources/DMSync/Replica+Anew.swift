@@ -8,9 +8,9 @@ internal import DMSystem
 extension Replica {
   /// Why a log is pulled again.
   enum Reason {
-    /// The hub was restored to an earlier state; what it has lost is pushed again.
+    /// The hub was restored to an earlier state; the entries that it has lost are pushed again.
     case setBack
-    /// The hub was restored to a time before the conversation.
+    /// The hub was restored to a state in which the conversation did not exist.
     case gone
     /// The user can now see earlier entries.
     case seesMore
@@ -30,7 +30,7 @@ extension Replica {
     var state = old
     try store.hubKnown.remember(row.key, of: me)
     if reason != .seesMore { try keepCopy(of: row) }
-    // Even if the hub still has everything: it may be restored again before its log is here.
+    // Done even if the hub still has everything, because it may be restored again before its log is pulled.
     try queueAgain(row)
     try store.conversations.empty(row.key, keeping: me)
     if reason == .gone {
@@ -62,7 +62,7 @@ extension Replica {
     }
   }
 
-  /// Queues again what this store had pushed; if the hub still has an operation, it recognizes its nonce.
+  /// Queues again the operations that this store had pushed; the hub recognizes those it still has by their nonces.
   ///
   /// Members are not added again, because others may have removed them since.
   /// Messages go only to those who were in the group when the message was sent.
@@ -87,7 +87,7 @@ extension Replica {
     for operation in settings.values where isMember { try setAgain(operation, in: row) }
   }
 
-  /// Limits the queued messages and edits of a group to its members, as far as this store has them.
+  /// Limits the queued messages and edits of a group to the members that it has in this store.
   private func restrictOpen(in row: Conversations.Row, _ audience: Audience) throws {
     for operation in try store.outbox.pending(in: row.key) where [.say, .edit].contains(operation.act) {
       var arguments = try HubArguments(json: operation.arguments)
@@ -205,7 +205,7 @@ struct Audience {
   let now: [Handle]
   /// The joins and leaves, the newest first.
   private let comings: [(seq: Int, handle: Handle, isComing: Bool)]
-  /// For each member, the messages from before they joined, even if no announcement says so.
+  /// For each member, the messages that they could never see, such as those from before they joined.
   private let unseen: [Handle: [SeqRange]]
 
   init(_ store: Store, _ conversation: ConversationKey) throws {

@@ -21,7 +21,7 @@ extension Replica {
     if let operation, operation.act != .say { try store.outbox.finish(operation.key, rev: entry.rev) }
   }
 
-  /// Adds an actor as a member: they were one then, but left before this store read the list of members.
+  /// Adds an actor as a member: they were a member then, but left before this store read the list of members.
   func admit(_ user: UserKey, to row: Conversations.Row) throws {
     guard let membership = try store.members.membership(of: user, in: row.key) else {
       guard row.isGroup else { throw LogFault(conversation: row.id) }
@@ -76,7 +76,8 @@ extension Replica {
 
   /// Updates the conversation and its members for the messages that were inserted.
   ///
-  /// For many messages at once: each write to another table makes SQLite write out the pending full-text index.
+  /// Done for many messages at once, because each write to another table makes SQLite write out the pending full-text
+  /// index.
   func endSending(in log: inout Log) throws {
     for said in log.said.values.sorted(by: { $0.row.lastSeq < $1.row.lastSeq }) {
       try said.session.endSending([(said.row, coalesced(said.seqs))])
@@ -108,7 +109,7 @@ extension Replica {
       if let unread = entry.payload {
         try store.hubUnreadable.insert(unread, of: stored.key)
       } else {
-        // It was deleted or had expired before it arrived.
+        // The message was deleted or had expired before it arrived.
         try store.messages.makeTombstone(of: stored, at: (entry.expiresAt ?? entry.at).clamped)
       }
     }
@@ -156,7 +157,7 @@ extension Replica {
       return try session.announce(.userJoined, [nil], in: &log.row)
     }
     if try !session.add([user], to: &log.row, withHistory: entry.meta.hasHistory) {
-      // They are a member already: this store has read a later list of members.
+      // The user is a member already, because this store has read a later list of members.
       try session.announce(.userJoined, [store.users.handle(user).description], in: &log.row)
       if user == me { try comeToHistory(entry, session, log) }
     }
@@ -173,7 +174,7 @@ extension Replica {
     }
   }
 
-  /// Sets the title, the picture and the lifetime of a group, as far as the member who added the user sent them.
+  /// Sets the title, the picture and the lifetime of a group to those that the member who added the user has sent.
   private func takeSettings(_ entry: HubEntry, in log: inout Log) throws {
     guard entry.payload?.isEmpty == false else { return }
     let group = HubPayload.group(entry.payload)
@@ -183,7 +184,7 @@ extension Replica {
     log.row.expireAfter = group.expireAfter
   }
 
-  /// Sets for the user what joining sets for those who are not members yet.
+  /// Hides or shows earlier messages for a user who is listed as a member already, as joining does for other users.
   private func comeToHistory(_ entry: HubEntry, _ session: Session, _ log: Log) throws {
     if log.row.lastSeq > 1 {
       for seqs in difference(of: 1...(log.row.lastSeq - 1), minus: log.seenBefore) {
@@ -234,7 +235,7 @@ extension Replica {
 
   /// Applies an edit, a deletion or a reaction; the hub has checked the permission.
   private func change(_ entry: HubEntry, as actor: UserKey, _ operation: Outbox.Row?, in log: Log) throws {
-    // Finished first, so that the act is no longer among those that wait.
+    // Finished first, so that the act no longer counts as queued.
     if let operation { try store.outbox.finish(operation.key, rev: entry.rev) }
     guard let seq = entry.seq, 1...log.row.lastSeq ~= seq else { return }
     let address = Messages.Address(conversation: log.row.key, seq: seq)

@@ -73,12 +73,11 @@ final class Replica {
     var readBefore: [SeqRange] = []
     /// The messages that the user had seen before the log was pulled again.
     var seenBefore: [SeqRange] = []
-    /// The inserted messages by sender, until `endSending` records what follows from them.
+    /// The inserted messages by sender, until `endSending` records their effects.
     var said: [UserKey: (session: Session, row: Conversations.Row, seqs: [SeqRange])] = [:]
     /// Whether the user can see earlier entries from now on, so that the log must be pulled again.
     var seesMore = false
-    /// The members that the hub listed when it was asked, which may
-    /// have been later than the entries; empty if it was not asked.
+    /// The members as the hub listed them, perhaps in a later state than the entries; empty if the hub was not asked.
     let members: [HubMember]
     /// The entries by which members leave.
     var leaving: [HubEntry] = []
@@ -104,12 +103,12 @@ final class Replica {
       named: comparison?.rev ?? first.rev, members: members)
   }
 
-  /// Whether an entry is the return of the user, which no comparison has shown yet.
+  /// Whether an entry adds the user again, while no comparison has shown that yet.
   private func isReturn(_ entry: HubEntry, in log: Log) throws -> Bool {
     try !log.state.sees.isOpen && entry.kind == .joined && user(entry.meta.person) == me
   }
 
-  /// Whether each consumer had received an entry before its log was pulled again; nil if this store did not have it.
+  /// Whether each consumer had received an entry before its log was pulled again; nil for an entry that is new here.
   private func isConsumed(_ entry: HubEntry) throws -> Bool? {
     guard let kind = entry.kind, kind.rawValue < 16, let id = entry.id else { return nil }
     return try store.hubKnown.row(id)?.isConsumed
@@ -128,7 +127,7 @@ final class Replica {
     return Session(messenger, store, actor, order: Session.Order(id: id, at: entry.at.clamped, heir: heir))
   }
 
-  /// The id, unless another message has it: a message of another conversation must not stop this one.
+  /// The id; nil if another message has it, because a message of another conversation must not stop this one.
   func freeID(_ id: Identifier) throws -> Identifier? { try store.messages.address(of: id) == nil ? id : nil }
 
   // MARK: Conversations
@@ -160,7 +159,7 @@ final class Replica {
       .group(title: group.title), id: id, creator: isBeginning ? actor : group.creator.flatMap(store.users.key),
       participants: isBeginning ? users : users.filter { $0 != me }, isOwned: isBeginning, at: first.at)
     if !isBeginning { try setOwners(of: row, members, addedBy: actor) }
-    // A group that a blocked user creates is not shown.
+    // A group that a blocked user creates is archived and muted.
     if isBeginning, isFounder, try store.blocks.hasBlocked(actor, by: me) { try session.putAside(row.key, of: me) }
     return row
   }
@@ -188,7 +187,7 @@ final class Replica {
     try store.members.setOwners(log.members.filter(\.isOwner).compactMap { try user($0.person) }, of: log.row.key)
   }
 
-  /// Makes a user the owner of a group without one: the hub does not list the owners for a former member.
+  /// Makes a user the owner of a group that has none, because the hub does not list the owners for a former member.
   func supplyOwner(_ user: UserKey, of row: Conversations.Row) throws {
     if try store.members.hasOwner(row.key) { return }
     try admit(user, to: row)

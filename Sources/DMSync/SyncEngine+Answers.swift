@@ -4,7 +4,7 @@ internal import DMStore
 // The hub's answers to what was pushed.
 
 extension SyncEngine {
-  /// Records the answers to operations; one that does not fit the store is recorded without its effects.
+  /// Records the answers to operations; an answer that does not fit the store is recorded without its effects.
   func settleAlone(_ operations: [Pushed], _ answers: [HubAnswer]) throws {
     if operations.isEmpty { return }
     do {
@@ -41,7 +41,7 @@ extension SyncEngine {
     let isPulled = try row.conversation.flatMap(store.hubConversations.row).map { $0.rev >= rev } ?? false
     guard isPulled else { return answer.conversation.map(enqueue) ?? () }
     if row.act == .say, let id = answer.id {
-      // The hub is in another state than the log that this store has.
+      // The state of the hub differs from the log that this store has.
       guard try store.messages.address(of: id) != nil else { return try take(.isBehind) }
       // Another machine of the user sent the same message, and its entry arrived before this store's push.
       try orderedElsewhere(row, as: id)
@@ -79,7 +79,7 @@ extension SyncEngine {
     return try message.text == nil && !store.hubUnreadable.contains(message.key)
   }
 
-  /// Records that the hub refused an operation, and undoes what was shown of it.
+  /// Records that the hub refused an operation, and undoes its effect in the store.
   func refuse(_ row: Outbox.Row, _ fault: String) throws {
     try store.outbox.refuse(row.key, fault)
     let session = Session(messenger, store, try hub().user)

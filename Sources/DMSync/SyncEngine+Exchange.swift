@@ -11,7 +11,7 @@ extension SyncEngine {
     let pulls = try store.read { try pulling(operations) }
     try readMembers(of: pulls.map(\.conversation))
     if !operations.isEmpty {
-      // Recorded before the push, because from then on the hub may have them.
+      // Recorded before the push, because after it the hub may have the operations.
       try store.write { try store.outbox.begin(operations.map(\.row.key), at: .now) }
     }
     try take(.pulling(pulls.map(\.conversation)))
@@ -116,7 +116,7 @@ extension SyncEngine {
     return operation
   }
 
-  /// The conversations to pull with a push: those that have changed, and those of its operations.
+  /// The conversations to pull with a push: those that have changed, and those of the operations.
   private func pulling(_ operations: [Pushed]) throws -> [HubPull] {
     var ids = Array(connection.toPull.prefix(max(1, Self.pullSize / pace.divisor)))
     for id in operations.compactMap(\.operation.conversation) where !ids.contains(id) { ids.append(id) }
@@ -183,7 +183,7 @@ extension SyncEngine {
     return false
   }
 
-  /// Reads the persons of entries from the hub, if some joined it after the last comparison.
+  /// Reads the persons of entries from the hub, if some joined the hub after the last comparison.
   private func explain(_ entries: [HubEntry]) throws {
     let persons = Set(
       entries.flatMap { [$0.actor, $0.meta.person, $0.meta.owner].compactMap(\.self) + $0.meta.members })

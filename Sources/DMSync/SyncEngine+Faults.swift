@@ -36,14 +36,14 @@ extension SyncEngine {
 
   // MARK: Conversations
 
-  /// Passes an event to the connection, and does what it says.
+  /// Passes an event to the connection, and does the work that it returns.
   func take(_ event: HubConnection.Event) throws { try perform(connection.take(event)) }
 
   func perform(_ outputs: [HubConnection.Output]) throws {
     for output in outputs {
       switch output {
       case .beginAnew(let id, let reason):
-        // What the hub has lost is pushed again, even if the user can now see earlier entries.
+        // Entries that the hub has lost are pushed again, even if the user can now see earlier entries.
         if try reason == .setBack || reason == .seesMore && isForked(id) {
           try beginAnewIfWhole(id)
         } else {
@@ -61,7 +61,7 @@ extension SyncEngine {
     try store.write { try store.hubConversations.write(state) }
   }
 
-  /// How much of the log of a conversation this store has; nil if it has nothing of it.
+  /// The state of a conversation's log in this store; nil if the store has none of it.
   func state(of id: Identifier) throws -> HubConversations.Row? {
     try store.conversations.row(id).flatMap { try store.hubConversations.row($0.key) }
   }
@@ -79,17 +79,17 @@ extension SyncEngine {
     try write { try $0.beginAnew(id, reason, comparison) }
   }
 
-  /// Does the same after the hub was restored, unless the hub's log has gaps: then this store keeps what it has.
+  /// Empties a conversation after the hub was restored; if the hub's log has gaps, keeps it and sets it aside instead.
   func beginAnewIfWhole(_ id: Identifier) throws {
     if try isWhole(id) { try beginAnew(id, .setBack) } else { try take(.doesNotFit(id, .hubDamaged)) }
   }
 
-  /// Does the same for all conversations for which the hub has another log.
+  /// Calls `beginAnewIfWhole` for all conversations for which the hub has another log.
   func beginForkedAnew() throws {
     for id in connection.takeForked() { try beginAnewIfWhole(id) }
   }
 
-  /// Whether the hub has another entry at the rev of the last one that this store has.
+  /// Whether the hub has a different entry at the rev of this store's last entry.
   func isForked(_ id: Identifier) throws -> Bool {
     guard let state = try store.read({ try state(of: id) }), state.mark != nil else { return false }
     var isForked = false

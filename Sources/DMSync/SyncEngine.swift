@@ -105,8 +105,8 @@ package final class SyncEngine {
     try keepHorizon()
   }
 
-  /// Forgets what the hub said in its former state: it may lack operations that
-  /// it acknowledged, and its persons may be others or have other numbers.
+  /// Forgets the former state of the hub: it may lack operations that it acknowledged, and its persons or their numbers
+  /// may have changed.
   private func forgetState() throws {
     try store.write {
       try store.outbox.requeue(acknowledged: true)
@@ -114,15 +114,15 @@ package final class SyncEngine {
     }
   }
 
-  /// Whether the hub is in an earlier state than the store was compared with, although
-  /// its epoch is the same: for example, its machine was resumed from a snapshot.
+  /// Whether the hub is in an earlier state than the one that the store was compared with, although its epoch is the
+  /// same: for example, its machine was resumed from a snapshot.
   private func isSetBack(_ comparison: HubComparison, since horizon: String?) throws -> Bool {
     guard hello?.isStandby == false, let since = horizon.flatMap({ Int64($0) }), let now = Int64(comparison.horizon)
     else { return false }
     return try now < since || comparison.peopleRev < hub().peopleRev
   }
 
-  /// Records the horizon once all that it listed is here, so that a program that ends earlier asks again.
+  /// Records the horizon once everything that it listed is here, so that a program that ends earlier asks again.
   func keepHorizon() throws {
     guard let hello, let horizon = connection.takeHorizon() else { return }
     // A standby may lack entries of its primary, and can become a primary without a restart.
@@ -139,8 +139,9 @@ package final class SyncEngine {
 
   func enqueue(_ conversation: Identifier) { connection.enqueue(conversation) }
 
-  /// Whether the user is a member of a conversation, as far as this store has its log;
-  /// if the user has returned to it, only a comparison says where the log continues.
+  /// Whether the user is a member of a conversation, by the log in this store.
+  ///
+  /// If the user was added again since, only a comparison says where the log continues.
   private func isMember(of id: Identifier) throws -> Bool {
     guard let row = try store.conversations.row(id) else { return false }
     return try store.hubConversations.row(row.key)?.sees.isOpen ?? false
@@ -175,7 +176,8 @@ package final class SyncEngine {
 
   /// Reads the members of conversations of which this store has no messages, before they are pulled.
   ///
-  /// While the store is filled for the first time, only for conversations whose beginning the user cannot see.
+  /// While the store is filled for the first time, it reads them only for conversations whose beginning the user cannot
+  /// see.
   func readMembers(of conversations: [Identifier]) throws {
     let isFilling = try hub().horizon == nil
     for id in conversations where connection.members[id] == nil {
@@ -206,8 +208,8 @@ package final class SyncEngine {
 
   /// Waits for a hint, a queued operation or the end of the time, and finds out what has changed.
   ///
-  /// - Parameter duration: the longest time between two comparisons, whatever is
-  ///   done here meanwhile: a hub that sends nothing may have become unreachable.
+  /// - Parameter duration: the longest time between two comparisons, even if operations are queued here meanwhile,
+  ///   because a hub that sends nothing may have become unreachable.
   package func wait(for duration: Duration) throws {
     var duration = duration - .microseconds(monotonicMicroseconds() - pace.comparedAt)
     guard duration > .zero else { return try compare() }

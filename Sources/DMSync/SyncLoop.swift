@@ -5,7 +5,7 @@ internal import DMSystem
 
 /// Keeps a linked store and its hub in sync, and connects again after faults.
 ///
-/// Only one process at a time does so for a store; see `lead`.
+/// Only one process at a time syncs a store; see `lead`.
 package final class SyncLoop {
   private let messenger: Messenger
   private let engine: SyncEngine
@@ -113,7 +113,7 @@ package final class SyncLoop {
     try show(engine.hello?.pollSeconds == nil ? .live : .polling)
   }
 
-  /// The reason why the hub answers but does not work as it should; nil if it does.
+  /// The reason why the hub answers but does not work as it should; nil if it works.
   private var hindrance: String? {
     guard let hello = engine.hello else { return nil }
     if hello.isStandby { return "the hub is a standby, which takes nothing" }
@@ -121,7 +121,7 @@ package final class SyncLoop {
     return hello.takesTurns ? "the hub has few connections left, so that machines come and go in turns" : nil
   }
 
-  /// Asks the sync process to compare the store with the hub now, and waits until it has.
+  /// Asks the sync process to compare the store with the hub now, and waits for the result.
   ///
   /// - Throws: `hub_unreachable` after 30 seconds.
   package static func ask(_ messenger: Messenger) throws {
@@ -135,8 +135,7 @@ package final class SyncLoop {
 
   /// Runs until a permanent error.
   ///
-  /// - Parameter lingers: whether to end when there is nothing left
-  ///   to do: nothing is queued, and no program follows the store.
+  /// - Parameter lingers: whether to end when no operation is queued and no program follows the store.
   /// - Throws: `hub_mismatch`, `hub_damaged`, or a permanent error of the store.
   package func follow(lingers: Bool) throws {
     let start = monotonicMicroseconds()
@@ -182,8 +181,8 @@ package final class SyncLoop {
       let isAsked = asked != running.answered
       if isAsked { try engine.compare() }
       if try engine.hasWork() {
-        // Operations that are queued at short intervals are pushed together, and more of them the
-        // longer it goes on, because other programs wait while the result of each push is written.
+        // Operations that are queued at short intervals are pushed together, in larger groups the longer this goes on,
+        // because other programs wait while the result of a push is written.
         rest(until: lastWork + pushPause)
         lastWork = monotonicMicroseconds()
         let pushed = try engine.drain()

@@ -1,7 +1,7 @@
 package import DMJSON
 package import DMStore
 
-/// The arguments of an operation that the hub reads, besides its act, conversation, message id and nonce.
+/// The arguments of an operation, as the hub reads them; its act, conversation, message id and nonce are separate.
 package struct HubArguments: Equatable, Sendable {
   /// The lifetime of a message in microseconds.
   package var lifetime: Int64?
@@ -16,9 +16,9 @@ package struct HubArguments: Equatable, Sendable {
   /// The lifetime of new messages in microseconds: nil if it does not change, `.some(nil)` for messages that never expire.
   package var expireAfter: Int64??
   package var showsPresence: Bool?
-  /// Whether a nonce that was used before returns the first entry even if the contents differ, instead of a conflict.
+  /// Whether an operation whose nonce was used before gets the first entry as its answer even if the contents differ.
   package var isLax = false
-  /// The only members that the group may have for the hub to accept the operation; nil for any members.
+  /// The hub refuses the operation if the group has a member who is not in this list; nil for no check.
   package var audience: [Handle]?
 
   package init() {}

@@ -2,9 +2,9 @@ internal import DMJSON
 
 /// An entry of the log of a conversation, as the hub gives it to one person.
 ///
-/// Nothing of it is trusted: a hostile member may have chosen whatever the hub does not check.
+/// No field is trusted: a hostile member may have chosen any value that the hub does not check.
 package struct HubEntry: Equatable, Sendable {
-  /// A kind of entry; the hub stores the numbers.
+  /// The kind of an entry; the hub stores its raw value.
   package enum Kind: Int64, CaseIterable, Sendable {
     case message = 0
     case created, joined, left, titled
@@ -14,7 +14,7 @@ package struct HubEntry: Equatable, Sendable {
 
   package let conversation: Identifier
   package let rev: Int64
-  /// The number of the message, or of the message that it is about.
+  /// The number of the message that the entry adds or refers to.
   package var seq: Int?
   package let at: Timestamp
   /// The person number of the actor on the hub.
@@ -22,13 +22,13 @@ package struct HubEntry: Equatable, Sendable {
   package var machine: Identifier
   /// Nil for a kind that this program does not recognize.
   package let kind: Kind?
-  /// The id of the message, or of the message that it is about.
+  /// The id of the message that the entry adds or refers to.
   package var id: Identifier?
   package var nonce: Identifier?
   package let mark: Identifier
   package var expiresAt: Timestamp?
   package var meta: Meta
-  /// Nil if it was deleted, has expired, or is about a message that the person does not see.
+  /// Nil if the message was deleted, has expired, or is not visible to the person.
   package var payload: [UInt8]?
 
   /// The fields that the hub itself writes, unlike `payload`.

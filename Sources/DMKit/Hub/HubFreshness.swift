@@ -2,13 +2,13 @@ public import DMModel
 internal import DMStore
 internal import DMSystem
 
-/// How fresh the part of a store is that comes from its hub.
+/// The freshness of the data that a store has from its hub.
 public struct HubFreshness: Equatable, Sendable {
   /// When the store was last compared with the hub; nil if it never was.
   public let asOf: Timestamp?
   /// Whether the hub notifies the store of changes now, or the store was compared with the hub in the last 10 seconds.
   public let isFresh: Bool
-  /// Why it is not fresh; nil if the reason is only that no answer has come yet.
+  /// Why the data is not fresh; nil if it is fresh, or if the hub has merely not answered yet.
   public let fault: String?
 }
 
@@ -16,10 +16,9 @@ extension Messenger {
   /// Microseconds for which a comparison counts as fresh.
   private static let freshTime: Int64 = 10_000_000
 
-  /// Has the store compared with its hub, unless it is fresh, and waits for that.
+  /// Asks the sync process to compare the store with its hub, unless it is fresh, and waits for the result.
   ///
-  /// The process that carries between the store and its hub compares; this function does not start it. It does not
-  /// wait while that process cannot reach the hub.
+  /// This function does not start the sync process. It does not wait while that process cannot reach the hub.
   ///
   /// - Parameter limit: the longest time to wait.
   /// - Returns: how fresh the store is then; nil for a store without a hub.
@@ -29,8 +28,8 @@ extension Messenger {
   }
 
   /// - Parameters:
-  ///   - evenOffline: whether to wait although the carrier could not reach the hub at its last attempt.
-  ///   - carry: starts the carrier if none runs.
+  ///   - evenOffline: whether to wait even if the sync process could not reach the hub at its last attempt.
+  ///   - carry: starts the sync process if none runs.
   package func refresh(
     within limit: Duration, evenOffline: Bool, carry: () -> Void
   ) throws -> HubFreshness? {
@@ -46,12 +45,13 @@ extension Messenger {
     if try compareWithHub(until: end, orUntil: { !evenOffline && $0.state == .waiting && $0.attempts > start }) {
       return HubFreshness(asOf: .now, isFresh: true, fault: nil)
     }
-    return freshness(try store.hub.row() ?? hub)
+    let old = freshness(try store.hub.row() ?? hub)
+    return HubFreshness(asOf: old.asOf, isFresh: false, fault: old.fault)
   }
 
-  /// Has the store compared with its hub, whether or not it is fresh.
+  /// Asks the sync process to compare the store with its hub even if it is fresh, and waits for the result.
   ///
-  /// - Returns: whether that was done within the limit.
+  /// - Returns: whether the store was compared within the limit.
   package func compare(within limit: Duration, carry: () -> Void) throws -> Bool {
     guard let store = try existingStore(), let hub = try store.hub.row(), hub.isReachable, limit > .zero else {
       return false
@@ -60,7 +60,7 @@ extension Messenger {
     return try hasCarrier && compareWithHub(until: monotonicMicroseconds() + limit.microseconds)
   }
 
-  /// Whether a process carries between the store and its hub.
+  /// Whether a sync process runs for the store.
   private var hasCarrier: Bool { fileExists(location.syncLock) && FileLock(ifFree: location.syncLock) == nil }
 
   private func freshness(_ hub: Hub.Row) -> HubFreshness {
@@ -75,11 +75,11 @@ extension Messenger {
         : hub.refusal ?? (hub.network == .offline ? "the simulated network is offline" : running.fault))
   }
 
-  /// Asks the carrier to compare the store with the hub now, and waits until it has.
+  /// Asks the sync process to compare the store with the hub now, and waits for the result.
   ///
   /// - Parameters:
   ///   - end: the end of the wait, as a time of `monotonicMicroseconds`.
-  ///   - isOver: whether to stop waiting, because of what the carrier writes of itself.
+  ///   - isOver: whether to stop waiting, given the state that the sync process has written.
   /// - Returns: whether the store was compared.
   package func compareWithHub(
     until end: Int64, orUntil isOver: (RunningState) -> Bool = { _ in false }
@@ -88,8 +88,8 @@ extension Messenger {
     SignalFile.touch(location.bell)
     let watch = Watch(location.live)
     while true {
-      // The same comparison also answers requests that were made since. The times
-      // of files are only compared for equality, because the clock may be set.
+      // The comparison that answers the last request also answers all earlier ones. The times of files are only
+      // compared for equality, because the clock may be set.
       let running = RunningState(file: location.liveHub)
       if let asked = FileStatus(location.liveAsked)?.modified, running?.answered == asked { return true }
       if monotonicMicroseconds() >= end || running.map(isOver) == true { return false }
@@ -100,6 +100,6 @@ extension Messenger {
 }
 
 extension Hub.Row {
-  /// Whether the store may be carried: it has not left its hub, is not refused, and its network is not offline.
+  /// Whether the store can be synced: it has not left its hub, is not refused, and its network is not offline.
   fileprivate var isReachable: Bool { leftAt == nil && refusal == nil && network != .offline }
 }

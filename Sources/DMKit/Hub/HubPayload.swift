@@ -1,6 +1,6 @@
 internal import DMJSON
 
-/// The contents that an author writes, and that the hub stores without reading them: a JSON object with a version.
+/// Contents that an author writes and that the hub stores unread: a JSON object with a version.
 ///
 /// Equal values are always written as equal bytes, so that the hub recognizes an operation that is pushed again.
 package enum HubPayload: Equatable, Sendable {
@@ -19,7 +19,7 @@ package enum HubPayload: Equatable, Sendable {
       self.forwardedFrom = forwardedFrom
     }
 
-    /// The payload of a message, with another text.
+    /// The payload of a message, with `text` in place of its own text.
     package init(_ message: Message, text: String) {
       self.init(
         text: text, replyTo: message.replyTo?.id, nonce: message.nonce, forwardedFrom: message.forwardedFrom)

@@ -15,7 +15,7 @@ package struct HubStatus: Equatable, Sendable {
     case live
     /// The store asks the hub for changes every two seconds.
     case polling
-    /// The next attempt to connect comes later, or no sync process runs.
+    /// The sync process waits before it connects again, or no sync process runs.
     case waiting
     case refused
     /// The simulated network is offline.
@@ -37,7 +37,7 @@ package struct HubStatus: Equatable, Sendable {
   package let attempts: Int
   package let lastSyncAt: Timestamp?
   package let nextAttemptAt: Timestamp?
-  /// When the hub takes more, because the user is over their quota; nil if they are not.
+  /// When the hub accepts more from a user who is over their quota; nil for a user who is not.
   package let retryAt: Timestamp?
   /// Microseconds by which the clock of the hub is ahead.
   package let clockOffset: Int64
@@ -65,7 +65,7 @@ package struct HubStatus: Equatable, Sendable {
     return isRecent && network == .normal ? .green : .yellow
   }
 
-  /// Whether another status shows the user the same; a difference only in times does not count.
+  /// Whether another status looks the same to the user; a difference only in times does not count.
   package func isSimilar(to other: HubStatus) -> Bool {
     (state, color, network, queuedCount, failedCount, fault)
       == (other.state, other.color, other.network, other.queuedCount, other.failedCount, other.fault)
@@ -86,13 +86,13 @@ package struct HubStatus: Equatable, Sendable {
 
 }
 
-/// The state that the sync process last wrote about itself, as a line in a file, because it changes often.
+/// The state of the sync process, which it writes as one line of a file because it changes often.
 package struct RunningState: Equatable {
   package var state = HubStatus.State.connecting
   package var attempts = 0
   package var lastSyncAt: Timestamp?
   package var nextAttemptAt: Timestamp?
-  /// The time of the request file for the last request to compare that was answered.
+  /// The modification time that the request file had for the last answered request to compare.
   package var answered: Timestamp?
   package var fault: String?
   /// The error codes of the conversations that are set aside.
@@ -158,7 +158,7 @@ extension Messenger {
     return (store, hub)
   }
 
-  /// The state of the connection to the hub, from what the store has recorded; makes no request.
+  /// The state of the connection to the hub, as it was last recorded; makes no request.
   ///
   /// - Throws: `no_hub` for a store that is not linked.
   package func hubStatus() throws -> HubStatus {

@@ -1,8 +1,8 @@
 package import DMModel
 internal import DMSystem
 
-// The ids of conversations that a hub accepts: half of each is a digest of who may start
-// the conversation, so that nobody else can take the id of one that the hub has lost.
+// The conversation ids that a hub accepts: half of each id is a digest of the users who may start the conversation, so
+// that no other user can take the id of a conversation that the hub has lost.
 
 extension Identifier {
   /// An id for a group that this user creates.
@@ -25,8 +25,8 @@ extension Identifier {
     return "direct \(names[0]) \(names[1])"
   }
 
-  /// The first half of the id, then 64 bits of the SHA-256 of that half and `words`,
-  /// two of which are replaced by the variant of a UUID (RFC 9562, section 4.1).
+  /// The first half of the id, then 64 bits of the SHA-256 of that half and `words`; the variant of a UUID (RFC 9562,
+  /// section 4.1) replaces two of the bits.
   private func bound(to words: String) -> Identifier {
     var hash = SHA256()
     let half = withUnsafeBytes(of: high.bigEndian) { Array($0) }

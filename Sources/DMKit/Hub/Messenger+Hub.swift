@@ -4,10 +4,10 @@ internal import DMStore
 internal import DMSystem
 
 extension Messenger {
-  /// Whether the store is linked to a hub, so that its other users act in other stores.
+  /// Whether the store is linked to a hub; its other users then act in their own stores.
   package var isLinked: Bool { get throws { try existingStore()?.isLinked ?? false } }
 
-  /// The path of the lock that the sync process of the store has.
+  /// The path of the lock that the sync process of the store holds.
   package var carrierLock: String { location.syncLock }
 
   /// How many conversations and messages are in the store; linear in their number.
@@ -26,10 +26,10 @@ extension Messenger {
     return FileStatus(itself: location.hub)?.isOwn == true
   }
 
-  /// Waits until the hub has all that was queued by this messenger.
+  /// Waits until the hub has all operations that this messenger queued.
   ///
   /// - Parameter end: the end of the wait, as a time of `monotonicMicroseconds`.
-  /// - Throws: `hub_unreachable` if it takes longer, or the reason why the hub refuses some of it.
+  /// - Throws: `hub_unreachable` if it takes longer, or the error with which the hub refused an operation.
   package func waitForHub(until end: Int64) throws {
     guard !queued.isEmpty, let store = try existingStore() else { return }
     let bell = Watch(location.bell)
@@ -42,7 +42,7 @@ extension Messenger {
           remedy: .showPending)
       }
       if rows.allSatisfy({ $0.state == .done }) { return }
-      // Later messages of the conversation wait behind a postponed one.
+      // A postponed message holds back the later messages of its conversation.
       if rows.contains(where: { $0.state == .queued }), let until = try postponedUntil() {
         throw DMError(
           .hubUnreachable, "\(Self.overQuota); what was queued is sent at \(until)", remedy: .showPending)
@@ -57,13 +57,13 @@ extension Messenger {
     }
   }
 
-  /// A message that was sent here, as it is now; nil if it is gone.
+  /// The current state of a message that was sent from this store; nil if it no longer exists.
   package func sentMessage(_ id: Identifier) throws -> Message? {
     try reading(nil) { try $0.messageThatWaited(id) }
   }
 }
 
-/// An operation that waits for the hub, or that it has refused.
+/// An operation that waits for the hub, or that the hub has refused.
 package struct OutboxItem: Equatable, Sendable {
   package enum State: String, CaseIterable, Sendable { case queued, sending, acknowledged, failed }
 
@@ -95,12 +95,12 @@ extension Messenger {
     }
   }
 
-  /// Whether the hub takes an operation only later, because the user is over their quota.
+  /// Whether the hub has postponed an operation because the user is over their quota.
   private func isPostponed(_ row: Outbox.Row) -> Bool {
     row.state == .queued && row.notBefore.map { $0 > .now && $0 < .forever } == true
   }
 
-  /// When the hub takes more of what is queued; nil if it has postponed nothing.
+  /// When the hub accepts the postponed operations; nil if it has postponed none.
   package func postponedUntil() throws -> Timestamp? {
     guard let store = try existingStore(), store.isLinked else { return nil }
     return try store.read { try store.outbox.postponedUntil() }
@@ -123,14 +123,14 @@ extension Messenger {
       notBefore: row.notBefore, failure: row.fault ?? (isPostponed(row) ? "over_quota" : nil))
   }
 
-  /// Queues refused operations again, and lets operations that the hub takes only later be tried at once.
+  /// Queues refused operations again, and makes postponed operations due at once.
   ///
   /// - Parameter names: outbox numbers or message ids; empty for all such operations.
   /// - Returns: the operations as they are now.
   /// - Throws: `no_hub`, `unknown_message` for a name of none.
   package func retry(_ names: [String]) throws -> [OutboxItem] {
     try change(names, where: { $0.state == .refused || isPostponed($0) }) { row, session in
-      // Its effect on the message is shown again.
+      // Shows the effect of the operation on the message again.
       if row.state == .refused, [.edit, .delete, .react].contains(row.act), let id = row.target,
         let address = try session.store.messages.address(of: id),
         let message = try session.store.messages.row(at: address)
@@ -186,7 +186,7 @@ extension Messenger {
     return rows
   }
 
-  /// Takes the store off its hub; from then on it is read-only.
+  /// Takes the store off its hub; the store is read-only from then on.
   ///
   /// - Throws: `no_hub` for a store that is not linked.
   package func leaveHub() throws {

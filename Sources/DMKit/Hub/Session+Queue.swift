@@ -6,7 +6,7 @@ internal import DMSystem
 extension Session {
   /// Queues an operation for the hub.
   ///
-  /// - Parameter nonce: identifies the operation for the hub if it is pushed again; random for nil.
+  /// - Parameter nonce: lets the hub recognize the operation if it is pushed again; nil for a random one.
   @discardableResult
   func queue(
     _ act: Outbox.Act, in conversation: ConversationKey? = nil, about target: Identifier? = nil,
@@ -24,7 +24,7 @@ extension Session {
     Identifier(high: .random(in: 0...UInt64.max), low: .random(in: 0...UInt64.max))
   }
 
-  /// The nonce by which the hub recognizes a message, so that two machines of a person send the same message once.
+  /// The nonce of a message on the hub: the same on all machines of a person, so that they send the message only once.
   ///
   /// A direct conversation is named by the other person, because its id may differ between machines until the hub has it.
   private func hubNonce(_ nonce: String, in row: Conversations.Row) throws -> Identifier {
@@ -97,7 +97,7 @@ extension Session {
     }
   }
 
-  /// Marks messages as delivered to the user, and tells the hub if that changes a status.
+  /// Marks messages as delivered to the user, and queues a receipt for the hub if any were not delivered before.
   ///
   /// - Returns: the newly delivered messages; nil if there are none.
   func markDelivered(_ seq: Int, in key: ConversationKey, at time: Timestamp) throws -> SeqRange? {

@@ -31,7 +31,7 @@ extension Session {
     return try store.messages.seen(at: address, as: viewer)
   }
 
-  /// The id of the message that a new message replies to, which may itself be waiting.
+  /// The id of the message that a new message replies to; that message may be waiting, too.
   func replied(_ reference: MessageReference, in row: Conversations.Row) throws -> Identifier {
     if let waiting = try waitingMessage(reference), waiting.conversation == row.key { return waiting.id }
     return try visibleMessage(reference, in: row).message.id

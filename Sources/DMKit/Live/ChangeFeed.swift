@@ -10,13 +10,13 @@ final class ChangeFeed {
   private var chosen: ChosenConversations
   private var kept: (viewer: Viewer, data: Int64, writes: Int)?
 
-  /// The events of all changes up to this position were returned.
+  /// The position up to which the events of all changes were returned.
   var position = Cursor.Position.start
   /// Whether the last batch reached the end of the log.
   private(set) var isDry = false
 
-  /// The maximum number of changes in a batch: few, so that the next batch reuses its memory before it is returned to
-  /// the system.
+  /// The maximum number of changes in a batch: few, so that the next batch reuses the memory of the last one, which is
+  /// not returned to the system.
   private static let batch = 50
 
   init(_ messenger: Messenger, _ query: EventQuery, _ store: Store, watched: WatchedConversations? = nil) throws {
@@ -78,7 +78,7 @@ final class ChangeFeed {
 
   /// Moves the position past changes that the log no longer has.
   ///
-  /// - Throws: `gap` for a consumer that does not accept one; then the position stays as it is.
+  /// - Throws: `gap` for a consumer that does not accept gaps; then the position stays as it is.
   private func gap(upTo rev: Rev) throws -> MessagingEvent {
     let (from, to) = (cursor, Cursor(store: uuid, Cursor.Position(rev: rev)))
     if let name = query.consumer, !query.acceptsGap {
@@ -124,15 +124,16 @@ final class ChangeFeed {
     kept = isDry ? nil : (viewer, try store.dataVersion(), store.writeCount)
   }
 
-  /// Adds the events of a change; for a change that concerns many messages, those of its next part.
+  /// Adds the events of a change; if the change concerns many messages, only the events of its next part.
   private func addEvents(of row: Changes.Row, _ viewer: Viewer, _ events: inout [MessagingEvent]) throws {
-    // The position is `(rev, seq)`: of the change after `rev`, the messages up to `seq` were returned already.
+    // The position is `(rev, seq)`: every change up to `rev` was returned, and of change `rev + 1` the messages up to
+    // `seq`.
     let delivered = row.rev == position.rev + 1 ? position.seq : 0
     position = Cursor.Position(rev: row.rev)
     guard let isMember = try viewer.isMember(of: row.conversation, at: row.rev) else { return }
     // Otherwise a bot would get events of its own actions and receipts.
     if row.user == viewer.user, query.othersOnly { return }
-    // Every list shows what a blocked user changes of a conversation.
+    // Events show a blocked user's changes of a conversation, because every list shows them as well.
     if let user = row.user, row.kind != .conversation, try viewer.hasBlocked(user) { return }
     if row.kind == .status {
       guard isMember || row.user == viewer.user else { return }
@@ -142,7 +143,7 @@ final class ChangeFeed {
     }
   }
 
-  /// The event of a change that has at most one.
+  /// The event of a change of a kind with at most one event; nil if there is none.
   private func event(_ row: Changes.Row, isMember: Bool, _ viewer: Viewer) throws -> MessagingEvent? {
     switch row.kind {
     case .message: row.message.map { .message($0, cursor) }
@@ -161,7 +162,7 @@ final class ChangeFeed {
     }
   }
 
-  /// The event of a message that waited for the hub when the change was logged; nil if it was taken back since.
+  /// The event of a message that waited for the hub when the change was logged; nil if the message was cancelled since.
   private func waiting(_ row: Changes.Row, _ viewer: Viewer) throws -> MessagingEvent? {
     guard row.user == viewer.user, let key = row.seqs.map({ OutboxKey(number: Int64($0.lowerBound)) }),
       let operation = try store.outbox.row(at: key), let id = operation.target
@@ -182,7 +183,7 @@ final class ChangeFeed {
     }
   }
 
-  /// A message to which the hub has given its number, and perhaps another id.
+  /// The update for a message that the hub has numbered; `replaces` is its former id, if the hub gave it another.
   private func ordered(_ message: Message) throws -> Message {
     var message = message
     message.update = .ordered
@@ -210,7 +211,7 @@ final class ChangeFeed {
       ranges: [seqs], at: row.at)
   }
 
-  /// The conversation of a change; nil if the viewer has deleted it, because only a message of others lists it again.
+  /// The conversation of a change; nil if the viewer deleted it: only another user's message lists it again.
   private func conversation(_ row: Changes.Row, _ viewer: Viewer) throws -> Conversation? {
     guard var seen = try store.conversations.seen(row.conversation, as: viewer) else { return nil }
     if store.isLinked { seen.replaces = try store.conversations.alias(of: row.conversation) }
@@ -229,7 +230,7 @@ final class ChangeFeed {
       forEveryone: isForAll)
   }
 
-  /// The status events of a change, one for each sender; of a large change, those of its next part.
+  /// The status events of a change, one for each sender; for a large change, only those of its next part.
   private func statuses(_ row: Changes.Row, after delivered: Int, _ viewer: Viewer) throws -> [MessagingEvent] {
     guard let seqs = row.seqs, delivered < seqs.upperBound, let user = row.user else { return [] }
     let part = StatusPart(of: seqs, after: delivered)
@@ -269,10 +270,10 @@ final class ChangeFeed {
   }
 }
 
-/// A part of the messages whose status a change is about, small enough that one record stays short.
+/// A part of the messages whose status a change affects; it is small, so that one record stays short.
 ///
-/// The parts are always the same, so that a stream can continue within one, at the sender whose first message comes
-/// next.
+/// A change is always divided into the same parts, so that a stream can stop and continue between two senders of a
+/// part.
 private struct StatusPart {
   private static let size = 1000
 
@@ -286,6 +287,6 @@ private struct StatusPart {
 }
 
 extension Changes.Filter {
-  /// Whether it cannot select anything, so that nothing needs to be read.
+  /// Whether the query can select nothing, so that no read is necessary.
   fileprivate var selectsNothing: Bool { kinds.isEmpty || conversations?.isEmpty == true }
 }

@@ -6,12 +6,12 @@ internal import Synchronization
 struct ChosenConversations {
   private let watched: WatchedConversations?
   private var version = 0
-  /// Those that do not exist yet.
+  /// The conversations that do not exist yet.
   private var missing: [ConversationReference] = []
-  /// The keys of those that exist; nil for all conversations that the user is in.
+  /// The keys of the conversations that exist; nil for all conversations that the user is in.
   private(set) var keys: [ConversationKey]?
 
-  /// - Parameter watched: where the conversations may be changed.
+  /// - Parameter watched: the source of later changes to the conversations.
   init(_ references: [ConversationReference], _ watched: WatchedConversations?) {
     self.watched = watched
     choose(references)
@@ -21,7 +21,7 @@ struct ChosenConversations {
     (missing, keys) = (references, references.isEmpty ? nil : [])
   }
 
-  /// Takes a change of the conversations, and looks for those that were missing.
+  /// Applies a change of the watched conversations, and looks up those that did not exist before.
   mutating func resolve(_ session: Session) throws {
     if let (references, version) = watched?.changed(since: version) {
       choose(references)
@@ -43,7 +43,7 @@ package final class WatchedConversations: Sendable {
     state.withLock { $0 = (references, $0.version + 1) }
   }
 
-  /// - Returns: nil if they were not set after a version; at the beginning that is 0.
+  /// - Returns: nil if the conversations were not set since `version`; a caller begins with 0.
   func changed(since version: Int) -> ([ConversationReference], version: Int)? {
     state.withLock { $0.version == version ? nil : ($0.references, $0.version) }
   }

@@ -1,7 +1,7 @@
 internal import DMStore
 internal import DMSystem
 
-/// The lease of a consumer, which is the right to stream it; it lasts as long as this object.
+/// The lease of a consumer: the right to stream it, held as long as this object exists.
 final class ConsumerLease {
   /// The position of the consumer when the stream began.
   let position: Cursor.Position
@@ -28,12 +28,12 @@ final class ConsumerLease {
     self.messenger = messenger
     marksDelivered = query.marksDelivered && query.kinds.contains(.message)
     lock = try messenger.lease(of: found)
-    // Read again, because no other process streams the consumer from here on.
+    // Read again under the lease: before that, another process may have moved the position.
     position = try messenger.reading(found.position) { try $0.consumer(name).position }
     try write(conversations)
   }
 
-  /// Stores the conversations of the stream, and so which messages an acknowledgement marks as delivered.
+  /// Stores the conversations of the stream: an acknowledgement marks only their messages as delivered.
   ///
   /// The conversations of a query may be created while it is followed.
   func describe(_ conversations: [ConversationKey]?) throws {

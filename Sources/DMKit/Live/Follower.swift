@@ -2,7 +2,7 @@ package import DMModel
 internal import DMStore
 internal import DMSystem
 
-/// The stream of events, for a program that has a thread for it; other programs use `Messenger.events`.
+/// The stream of events, for a program that can block a thread; other programs use `Messenger.events`.
 ///
 /// Between two calls it holds no transaction, so a slow reader slows only itself. Events that it returned count as
 /// delivered after they are passed to `markDelivered(_:)`.
@@ -17,15 +17,15 @@ package final class Follower {
   private var bell: Watch?
   private var delivery: DeliveryMarks
   private var beat: RepeatingTimer?
-  /// The first is due at once; nil in a store that is not linked.
+  /// When to call `keepCarrier`, the first time at once; nil in a store that is not linked.
   private var carrierBeat: RepeatingTimer?
   private var heartbeat: RepeatingTimer?
   private var look: RepeatingTimer
   /// When the next message expires, on the monotonic clock.
   private var expiry: Int64?
-  /// Whether `expiry` must be read again; this waits until the events are returned, so that a reader gets them sooner.
+  /// Whether `expiry` must be read again; that is done after events are returned, so that a reader gets them sooner.
   private var mustReadExpiry = true
-  /// When expired messages are next tried, after the store could not be written to; on the monotonic clock.
+  /// When to try again to delete expired messages, after a write failed; on the monotonic clock.
   private var noExpiryBefore: Int64 = 0
   private var mustRead = true
   private var hasCaughtUp = false
@@ -37,20 +37,20 @@ package final class Follower {
   /// Ends the stream when the other end of this descriptor is closed: the reader has gone, or needs no more.
   package var endsWith: Int32?
 
-  /// Ends a wait when one of these descriptors has input or its end, for a program that must read it.
+  /// Descriptors that end a wait when they have input or are closed, for a program that must read them.
   package var yieldsTo: [Int32] = []
   private var mustYield = false
 
-  /// Called at the beginning and every 15 seconds in a linked store, to keep the process that carries to the hub.
+  /// Called at the beginning and every 15 seconds in a linked store, to keep the sync process running.
   package var keepCarrier: () -> Void = {}
 
-  /// Why the follower is not woken, set once; it then checks ten times a second.
+  /// Why changes cannot wake the follower, set once; it then checks ten times a second.
   package private(set) var warning: String?
 
   /// Opens the store, and takes the lease of a consumer.
   ///
   /// - Throws: `no_store`, `bad_cursor`, `gap`, `busy` for a consumer that another process streams, `usage` for a new
-  ///   consumer without a start, or what a conversation of the query throws.
+  ///   consumer without a start, or an error for a conversation of the query.
   package init(_ messenger: Messenger, _ query: EventQuery, watched: WatchedConversations? = nil) throws {
     self.messenger = messenger
     self.query = query
@@ -86,7 +86,8 @@ package final class Follower {
 
   /// The next events, in order; waits until there are any.
   ///
-  /// - Parameter limit: the maximum time to wait; the result is empty after that, and when it yields. Nil for no limit.
+  /// - Parameter limit: the maximum time to wait; the result is empty after that time, or if `yieldsTo` ended the wait.
+  ///   Nil for no limit.
   /// - Returns: nil at the end of a query that does not follow.
   /// - Throws: `store_replaced`, `no_store` if it was removed, `store_too_new`, `gap`, or an error of the store.
   package func next(within limit: Duration? = nil) throws -> [MessagingEvent]? {
@@ -106,8 +107,8 @@ package final class Follower {
   /// Marks the messages of events as delivered, because they have reached their reader.
   ///
   /// The marks are written at most once a second: here, while `next(within:)` waits, or before it returns nil. Nothing
-  /// is written for a consumer, whose acknowledgement does it, or if the query does not ask for it. If the store is
-  /// busy, the marks are written later.
+  /// is written if the query does not ask for it, or for a consumer, whose acknowledgements write the marks. If the
+  /// store is busy, the marks are written later.
   ///
   /// - Throws: an error of the store.
   package func markDelivered(_ events: [MessagingEvent]) throws {
@@ -150,7 +151,8 @@ package final class Follower {
 
   /// Turns expired messages into tombstones, so that they are reported as deleted.
   ///
-  /// The first of all followers does it. If the store cannot be written to, readers hide the messages nevertheless.
+  /// The first follower that notices does this for all. If the store cannot be written to, readers hide the messages
+  /// nevertheless.
   ///
   /// - Returns: whether a message has expired.
   private func deleteExpired() throws -> Bool {
@@ -164,7 +166,7 @@ package final class Follower {
     return true
   }
 
-  /// When there is something to do, on the monotonic clock, unless an event comes before.
+  /// When a wait must end even without an event, on the monotonic clock.
   private func due(_ deadline: Int64?) -> Int64 {
     let times = [
       deadline, expiry, look.due, heartbeat?.due, beat?.due, carrierBeat?.due, delivery.due, signals?.due,

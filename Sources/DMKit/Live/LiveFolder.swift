@@ -17,7 +17,7 @@ struct LiveFolder {
 
     init?(_ name: String) {
       let bytes = name.utf8
-      // By bytes: a combining mark after a full stop is one Character with it.
+      // Compares bytes, because a full stop and a combining mark after it are one Character.
       func rest(after prefix: String) -> String? {
         guard bytes.starts(with: prefix.utf8) else { return nil }
         let rest = String(Substring(bytes.dropFirst(prefix.utf8.count)))
@@ -74,8 +74,7 @@ struct LiveFolder {
 
   /// Deletes typing files older than a day, which killed processes have left.
   ///
-  /// It relies on the clock, which may have been set, and is called only before changes of the files have been
-  /// observed.
+  /// It relies on the clock, which may have been set, so it is called only before any change of the files was observed.
   func clear(_ signals: [Signal: Timestamp], now: Timestamp = .now) {
     for case (.typing(let conversation, let user), let time) in signals
     where now.microseconds - time.microseconds > 86_400_000_000 {
@@ -83,7 +82,7 @@ struct LiveFolder {
     }
   }
 
-  /// All signals that were ever shown and not removed.
+  /// All signals that were shown and not removed, however old they are.
   ///
   /// Linear in their number.
   func signals() -> [Signal: Timestamp] {
@@ -101,7 +100,7 @@ struct LiveFolder {
   }
 }
 
-/// Decides which signals hold, whatever happens to the clock.
+/// Decides which signals hold, even if the clock is set.
 ///
 /// A file that changes while a follower watches is a fresh signal; only the first check relies on its time.
 struct Freshness {

@@ -3,9 +3,9 @@ internal import DMSystem
 
 /// The stream of events, as an asynchronous sequence.
 ///
-/// Each iteration has its own connection and thread, and reads a batch when the one before was taken: a slow reader
-/// slows only itself, and at most one batch is in memory. The messages of a batch count as delivered when the next one
-/// is read. Cancelling the task ends the sequence.
+/// Each iteration has its own connection and thread, and reads a batch only after the previous one was taken: a slow
+/// reader slows only itself, and at most one batch is in memory. The messages of a batch count as delivered when the
+/// next one is read. Cancelling the task ends the sequence.
 public struct MessagingEvents: AsyncSequence, Sendable {
   /// An event.
   public typealias Element = MessagingEvent
@@ -21,12 +21,12 @@ public struct MessagingEvents: AsyncSequence, Sendable {
     self.query = query
   }
 
-  /// Changes the conversations of the query, also for iterations that have begun; none stands for all.
+  /// Changes the conversations of the query, also for iterations that have begun; an empty array means all.
   ///
-  /// Each event of these conversations that happens after the call is in the stream; one from shortly before may be.
-  /// What happened in a conversation before it was watched is in its history: read that after this call, and recognize
-  /// by its id what comes twice. A conversation that cannot be found by its reference ends the stream with the error that
-  /// `Messenger` throws for it; a direct one that does not exist yet is awaited.
+  /// The stream has every event of these conversations from the call on, and perhaps some from shortly before. For
+  /// earlier messages, read the history of a conversation after this call; a message that comes twice has the same id.
+  /// A reference that names no conversation ends the stream with the error that `Messenger` throws for it; only a
+  /// direct conversation that does not exist yet is awaited.
   public func watch(_ conversations: [ConversationReference]) { watched.set(conversations) }
 
   /// Makes an iterator with a follower of its own.
@@ -46,7 +46,7 @@ public struct MessagingEvents: AsyncSequence, Sendable {
     ///   streams, or an error of the store.
     public mutating func next() async throws -> MessagingEvent? {
       while batch.isEmpty, !isOver {
-        // Whatever ends the sequence, it does not start again.
+        // A sequence that has ended, for whatever reason, does not start again.
         isOver = true
         if let next = try await reading.next() { (batch, isOver) = (next[...], false) }
       }
@@ -72,7 +72,7 @@ private final class Reading: @unchecked Sendable {
   private let query: EventQuery
   private let watched: WatchedConversations
   private var follower: Follower?
-  /// The last batch, which its reader has by the time they ask for the next one.
+  /// The last batch; its events count as delivered when the reader asks for the next batch.
   private var delivered: [MessagingEvent] = []
   private let stop = StopSignal()
 

@@ -48,7 +48,7 @@ final class SignalFeed {
     guard let due, monotonicMicroseconds() >= due else { return [] }
     watch.drain()
     if watch.isLost {
-      // The folder was removed; it comes back with the next signal, which must be noticed.
+      // The folder was removed; it is created again, so that the next signal is noticed.
       folder.make()
       watch = Watch(folder.path)
     }
@@ -58,7 +58,7 @@ final class SignalFeed {
     isTouched = false
     let (fresh, next) = freshness.look(at: signals)
     nextEnd = next
-    // A user may have blocked another, or left.
+    // A cached answer is not valid after a write: a user may have blocked another, or left.
     let now = try fresh.isEmpty ? nil : messenger.existingStore()?.dataVersion()
     if now != version { isReported = [:] }
     version = now
@@ -94,7 +94,7 @@ final class SignalFeed {
     let changed = now.symmetricDifference(online)
     online = now
     return try changed.sorted().map { user in
-      // A user who hides their presence from now on is offline, and the event has no time.
+      // A user who has begun to hide their presence is reported as offline, without a time.
       let isShown = try now.contains(user) || messenger.seesPresence(of: user, among: feed.conversations)
       let seen = isShown ? folder.time(of: .present(user)) : nil
       return .presence(Presence(user: user, isOnline: now.contains(user), lastSeenAt: seen))

@@ -1,7 +1,7 @@
 internal import DMStore
 
 extension Store {
-  /// The position in the change log that a start means now.
+  /// The position in the change log that `start` stands for at present.
   ///
   /// - Throws: `bad_cursor`, also for a position that the log has not reached.
   func position(of start: EventQuery.Start) throws -> Cursor.Position {

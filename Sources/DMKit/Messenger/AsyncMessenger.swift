@@ -2,8 +2,8 @@ public import DMModel
 internal import DMSystem
 internal import Synchronization
 
-/// A messenger for tasks: its calls run on a thread of their own, so that no thread of the tasks waits for the disk or for
-/// other writers.
+/// A messenger for tasks: its calls run on a separate thread, so that tasks do not block their threads on the disk or
+/// on other writers.
 ///
 /// The calls run one after another, in the order in which they were made, over one connection.
 public final class AsyncMessenger: Sendable {
@@ -14,11 +14,11 @@ public final class AsyncMessenger: Sendable {
 
   private struct Jobs {
     var waiting: [@Sendable () -> Void] = []
-    /// Whether a thread runs that takes the jobs.
+    /// Whether a thread is running the jobs.
     var isRunning = false
   }
 
-  /// The messenger, which the first call makes.
+  /// The messenger, created by the first call.
   // NB: @unchecked because only the jobs read it, and they run one after another.
   private final class Opened: @unchecked Sendable {
     var messenger: Messenger?
@@ -62,7 +62,7 @@ public final class AsyncMessenger: Sendable {
       defer { jobs.isRunning = true }
       return !jobs.isRunning
     }
-    // Without a thread the calling one does the work: the call must come to an end.
+    // If no thread can be started, the calling thread runs the jobs, because each call must end.
     if mustStart, startThread({ self.run() }) != 0 { run() }
   }
 

@@ -13,17 +13,16 @@ protocol Batch {
 
   /// Does one action.
   ///
-  /// If it throws an error that concerns only the item, nothing of the action stays; it is cheaper when nothing was
-  /// written before the error.
+  /// An error that concerns only the item undoes the action; that is cheaper if nothing was written before the error.
   func act(on item: Item) throws -> Answer
 
   /// Notes that an action failed.
   func passOver(_ item: Item, _ error: DMError) throws
 
-  /// Writes, once for each conversation, what the actions leave to the end of the transaction.
+  /// Makes the writes that are due once for each conversation at the end of the transaction, not for each action.
   func finish() throws
 
-  /// Does what follows after the commit, and cannot fail.
+  /// Does the work that follows the commit; it cannot fail.
   func committed()
 }
 
@@ -42,7 +41,7 @@ private struct NothingDone<Answer: Sendable>: Error {
 /// Thrown to roll back a transaction in which an action failed after it had written something.
 private struct HalfDone: Error {}
 
-/// Thrown to roll back a transaction in which a user is unknown who may have been invited to the hub.
+/// Thrown to roll back a transaction with an unknown user, who may have been invited to the hub since.
 private struct UserMayExist: Error {}
 
 extension Messenger {
@@ -55,8 +54,8 @@ extension Messenger {
   func perform<Acts: Batch>(
     _ items: [Acts.Item], _ begin: (Session) throws -> Acts
   ) throws -> [Result<Acts.Answer, DMError>] {
-    // By index: the items that failed after they had written. All others are done again without them, because not only
-    // the rows but also what the batch keeps in memory must be as if they had not been there.
+    // The errors of the items that failed after a write, by index. The others are done again in a new batch, because
+    // the failed items must leave nothing in the memory of the batch either.
     var failed: [Int: DMError] = [:]
     while true {
       do {

@@ -28,8 +28,8 @@ extension ImportBatch {
 
   /// The answer for a stored message that the user does not see: it repeats the line, whatever is stored.
   ///
-  /// If the time is the same, so is the history. Otherwise the line may be a guess. It is treated as if the message did
-  /// not exist, or refused because its id or nonce cannot be used, and the error says nothing else.
+  /// A line with the time of the stored message repeats the history. Otherwise the line may be a guess. It is handled
+  /// as if the message did not exist, or refused with an error that says only that its id or nonce cannot be used.
   private func unseenDuplicate(of message: ImportedMessage, _ found: Message, in row: Conversations.Row) throws
     -> Message?
   {
@@ -39,7 +39,7 @@ extension ImportBatch {
       let name = message.id.map(\.description) ?? message.nonce ?? ""
       throw DMError(.nonceConflict, "'\(name)' cannot be used here; use a new nonce", subject: name)
     }
-    // With the id of the message that it replies to, too, if the line names that message.
+    // The answer has the id of the message that it replies to only if the line names that message.
     let named = try message.replyTo.map { try replied($0, in: row) }
     var message = message
     message.createdAt = found.createdAt
@@ -101,12 +101,12 @@ extension ImportBatch {
       subject: message.createdAt.description)
   }
 
-  /// The time that a message gets at the end of a conversation: its own, or a microsecond after the last message if the
-  /// last messages are of the same time.
+  /// The time that a message gets at the end of a conversation: its own time, or a microsecond after the last message
+  /// if the last messages already have that time.
   ///
   /// - Parameter isAnnounced: whether an announcement goes between the two messages.
-  /// - Returns: nil for a message that is earlier than the last one. So is a message of the same time that has neither
-  ///   an id nor a nonce, because it may be the last one again.
+  /// - Returns: nil for a message that is earlier than the last one. Nil also for a message of the same time without an
+  ///   id or a nonce, because it may be the last message again.
   func time(of message: ImportedMessage, in row: Conversations.Row, isAnnounced: Bool) throws -> Timestamp? {
     let last = Timestamp(microseconds: row.lastActivity.microseconds + (isAnnounced ? 1 : 0))
     if row.lastSeq == 0 || rules.follows(message, last) { return message.createdAt }
@@ -116,8 +116,8 @@ extension ImportBatch {
     return Timestamp(microseconds: row.lastActivity.microseconds + 1)
   }
 
-  /// Whether the line of a stored message may have had a time: it has that time, or is the last of messages that
-  /// follow each other by a microsecond, the first of which has it.
+  /// Whether a stored message may come from a line with a time: it has that time, or ends a series of messages a
+  /// microsecond apart that begins at that time.
   func isOfTime(_ time: Timestamp, _ address: Messages.Address, at stored: Timestamp) throws -> Bool {
     let (distance, isTooFar) = stored.microseconds.subtractingReportingOverflow(time.microseconds)
     guard !isTooFar, 0..<Int64(address.seq) ~= distance else { return false }

@@ -1,9 +1,9 @@
 internal import DMStore
 
-/// What the lines of an import have said so far; an import is several transactions.
+/// The state of an import, which lasts for several transactions.
 struct ImportMemory {
-  /// The conversations that take no more messages because a line failed, and why: what follows could not be followed by
-  /// what is missing.
+  /// The conversations that accept no more messages because a line failed, with its error code: after a later message,
+  /// the missing one could not be imported any more.
   var refused: [ImportedMessage.Group: DMError.Code] = [:]
   /// The users that this import has made.
   var made: Set<Handle> = []
@@ -12,13 +12,13 @@ struct ImportMemory {
 }
 
 extension ImportBatch {
-  /// Refuses a conversation, and from now on the messages that name it: without it they would make a group of their own.
+  /// Refuses a conversation, and from now on its messages, which would otherwise create a new group.
   func refuse(_ id: Identifier, _ error: DMError) throws -> Imported.Outcome {
     if try group(.id(id)) == nil { session.messenger.imports.refused[.id(id)] = error.code }
     throw error
   }
 
-  /// - Throws: for a message of a conversation that takes no more, what that was refused for.
+  /// - Throws: for a message of a refused conversation, with the error code of that refusal.
   func refuseRefused(_ group: ImportedMessage.Group) throws {
     guard let code = session.messenger.imports.refused[group] else { return }
     let name =
@@ -29,20 +29,21 @@ extension ImportBatch {
     throw DMError(code, "a line of the conversation '\(name)' failed, so those after it do, too", subject: name)
   }
 
-  /// Notes a user of a line that the store has already: somebody else may have that name there.
+  /// Notes an imported user whose handle the store already has, perhaps for another person.
   func noteExisting(_ user: ImportedUser) {
     if user.isKnown || session.messenger.imports.made.contains(user.handle) { return }
     session.messenger.imports.unconfirmed.insert(user.handle)
   }
 
-  /// - Throws: `handle_taken` for a message that would be put into the mouth of a user who may be somebody else.
+  /// - Throws: `handle_taken` for a message whose sender may be another person than the user in the store.
   func refuseUnconfirmed(_ sender: Handle, in group: ImportedMessage.Group) throws {
     guard session.messenger.imports.unconfirmed.contains(sender) else { return }
     session.messenger.imports.refused[group] = .handleTaken
     throw unconfirmed(sender)
   }
 
-  /// - Throws: `handle_taken` for a new conversation with a participant who may be somebody else.
+  /// - Throws: `handle_taken` for a new conversation with a participant who may be another person than the user in the
+  ///   store.
   func refuseUnconfirmed(_ participants: [Handle]) throws {
     if let user = participants.first(where: session.messenger.imports.unconfirmed.contains) { throw unconfirmed(user) }
   }

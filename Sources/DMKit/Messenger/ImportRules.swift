@@ -2,8 +2,8 @@ internal import DMStore
 
 /// The permissions of imports, for one transaction.
 ///
-/// Any user may import into a conversation that an import created, as long as it has nothing but history. After that,
-/// only its participants may import, and only messages of current or former participants.
+/// Any user may import into a conversation that an import created, as long as all its messages were imported. After
+/// that, only its participants may import, and only messages of current or former participants.
 final class ImportRules {
   private let session: Session
   private let store: Store
@@ -24,19 +24,19 @@ final class ImportRules {
     return history
   }
 
-  /// Whether a message may follow one of the time `last`, which does not count if it is far ahead of the clock.
+  /// Whether a message may follow one with the time `last`; that time is ignored if it is far ahead of the clock.
   func follows(_ message: ImportedMessage, _ last: Timestamp) -> Bool {
     let isWrong = last.microseconds - Timestamp.now.microseconds > Messages.tolerance
     return message.createdAt > last
       || isWrong && last.microseconds - message.createdAt.microseconds > Messages.tolerance
   }
 
-  /// Records that the last message of a conversation is imported.
+  /// Records that the last message of a conversation was imported.
   func add(_ row: Conversations.Row) throws {
     histories[row.key] = Conversations.History(count: try history(of: row.key).count + 1, lastSeq: row.lastSeq)
   }
 
-  /// Whether a conversation has nothing but history.
+  /// Whether an import created a conversation and all its messages.
   private func isOpen(_ row: Conversations.Row) throws -> Bool {
     try row.isImported && history(of: row.key).count == row.lastSeq
   }
@@ -47,7 +47,7 @@ final class ImportRules {
 
   /// Checks that the user may import into a conversation.
   ///
-  /// - Throws: `not_allowed` for a conversation of others that has more than history.
+  /// - Throws: `not_allowed` for a conversation that is in use and that the user is not in.
   func checkAllowed(_ row: Conversations.Row, _ name: String) throws {
     if try isAllowed(in: row) { return }
     throw try DMError(
@@ -71,7 +71,7 @@ final class ImportRules {
         : "'\(handle)' is not one of the two in that direct conversation", subject: handle.description)
   }
 
-  /// Checks that an announcement may be imported: it looks like those of dm itself.
+  /// Checks that an announcement may be imported, because it looks like an announcement of dm itself.
   ///
   /// - Throws: `not_allowed` in a conversation that is in use and that the user does not own.
   func checkAnnouncement(in row: Conversations.Row) throws {
@@ -91,7 +91,7 @@ final class ImportRules {
       subject: session.handle.description)
   }
 
-  /// Whether an announcement goes before the next message: the last message was not imported, and not all is history.
+  /// Whether an announcement goes before the next message: the conversation is in use, its last message not imported.
   func mustAnnounce(in row: Conversations.Row) throws -> Bool {
     try !isOpen(row) && history(of: row.key).lastSeq != row.lastSeq
   }

@@ -23,7 +23,7 @@ package struct ImportedMessage: Equatable, Sendable {
   /// A file that the message has as an attachment.
   package struct File: Equatable, Sendable {
     package let path: String
-    /// The name of the attachment; nil for that of the file.
+    /// The name of the attachment; nil for the name of the file.
     package let name: String?
 
     package init(path: String, name: String? = nil) {
@@ -37,7 +37,7 @@ package struct ImportedMessage: Equatable, Sendable {
   package let sender: Handle
   /// Nil for an announcement, and for a message that has only attachments.
   package let text: String?
-  /// The time of the line; when it is added, that of the message.
+  /// The time in the line; after the message is added, its stored time.
   package internal(set) var createdAt: Timestamp
   package let nonce: String?
   package let replyTo: Reply?
@@ -46,7 +46,7 @@ package struct ImportedMessage: Equatable, Sendable {
   package let expiresAt: Timestamp?
   /// The files to prepare before the message is imported.
   package let files: [File]
-  /// What was prepared of them, in their order.
+  /// The prepared attachments, in the order of `files`.
   package var attachments: [Identifier] = []
 
   /// Whether a repeated line is recognized: the message has an id or a nonce.
@@ -89,7 +89,7 @@ package struct ImportedMessage: Equatable, Sendable {
   }
 }
 
-/// A user to import, as `dm-user` prints them; a user who exists is left as they are.
+/// A user to import, as `dm-user` prints them; an existing user is not changed.
 package struct ImportedUser: Equatable, Sendable {
   package let handle: Handle
   package let profile: ProfileChange
@@ -112,7 +112,7 @@ package struct ImportedConversation: Equatable, Sendable {
   package let title: String?
   package let creator: Handle?
   package let participants: [Handle]
-  /// The sort time in lists while it has no messages; nil means now.
+  /// The time by which lists sort the conversation while it has no messages; nil means now.
   package let lastActivity: Timestamp?
 
   /// - Throws: `bad_field` for the title, or for a direct conversation without one or two participants; `bad_time` for
@@ -139,7 +139,7 @@ package struct ImportedConversation: Equatable, Sendable {
 package enum Imported: Equatable, Sendable {
   case user(ImportedUser)
   case conversation(ImportedConversation)
-  /// The line of a conversation that cannot be made, with the error that answers it.
+  /// A line for a conversation that cannot be created, with the error that answers the line.
   case refusedConversation(Identifier, DMError)
   case message(ImportedMessage)
 

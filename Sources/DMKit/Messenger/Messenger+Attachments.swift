@@ -14,21 +14,20 @@ extension Messenger {
 
   /// Prepares a file to be sent, and stores it for the user, so that a message can have it.
   ///
-  /// It is on the disk on return. A purge removes attachments that no message has when they are a day old. This runs
-  /// other programs, and does not lock the store while they run.
+  /// It is on the disk on return. A purge removes attachments that are older than a day and that no message has. This
+  /// runs other programs, and does not lock the store while they run.
   ///
   /// - Parameters:
   ///   - source: the file, descriptor or bytes to attach.
-  ///   - name: the name, which is made safe; nil for that of the source.
+  ///   - name: the name, which is made safe; nil for the name of the source.
   ///   - options: what to change, and what to refuse.
-  ///   - progress: called often with the current step; an error that it throws ends the work, and nothing is left of
-  ///     it.
+  ///   - progress: called often with the current step; if it throws, the work ends and leaves nothing behind.
   /// - Throws: `unknown_file`, `bad_attachment`, `unknown_user`, `busy`, or an error of the store or the disk.
   public func prepare(
     _ source: AttachmentSource, name: String? = nil, _ options: PreparationOptions = PreparationOptions(),
     progress: @escaping (String) throws -> Void = { _ in }
   ) throws -> Prepared {
-    // Checks that the user may do this before the work is done.
+    // Checks, before the work is done, that the user may do this.
     try lookAhead { _ in }
     return try location.keepingFolders { try prepareInStore(source, name: name, options, progress) }
   }
@@ -86,7 +85,7 @@ extension Messenger {
     return found
   }
 
-  /// The attachments of a conversation that the user sees: by kind, and of each kind the newest first.
+  /// The attachments of a conversation that the user sees, by kind, and within a kind the newest first.
   ///
   /// Linear in the number of attachments.
   ///
@@ -110,7 +109,7 @@ extension Session {
     }
   }
 
-  /// The attachment with an id, which the user wants to send again or to fetch.
+  /// An attachment, by its id, that the user may send again or fetch.
   ///
   /// - Throws: `unknown_attachment` if it does not exist or the user may not use it.
   func usableAttachment(_ id: Identifier) throws -> Attachments.Row {
@@ -118,7 +117,7 @@ extension Session {
     return stored
   }
 
-  /// The same, but nil instead of an error.
+  /// The attachment with an id; nil if it does not exist or the user may not use it.
   func attachmentIfUsable(_ id: Identifier) throws -> Attachments.Row? {
     guard let stored = try store.attachments.row(id) else { return nil }
     guard let key = stored.message else { return stored.user == me ? stored : nil }

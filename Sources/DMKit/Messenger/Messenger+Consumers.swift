@@ -180,7 +180,7 @@ private final class ConsumerMove {
     return position > row.position ? position : nil
   }
 
-  /// Writes the position, and marks the acknowledged messages as delivered if the consumer does that.
+  /// Writes the position, and, if the consumer is set to do so, marks the acknowledged messages as delivered.
   func finish() throws {
     guard row.position > before.position || hasSkipped else { return }
     let (store, me, now) = (session.store, session.me, Timestamp.now)
@@ -225,14 +225,14 @@ private final class ConsumerBatch: Batch {
 
   func passOver(_ line: ConsumerLine, _ error: DMError) throws {
     guard skipsFailed else { return }
-    // A line that was cut off because its process was killed comes again, complete.
+    // A line that was cut off because its process was killed will be sent again, complete.
     if error.code != .unfinishedLine { move.row.skippedCount += 1 }
     if error.code != .badCursor, let cursor = line.acknowledges, let position = try move.newPosition(of: cursor) {
       move.row.position = position
     }
   }
 
-  /// The answer to a line of an older pipe: the message that the line sent at that time, or the position.
+  /// The answer to a line from an older process: the message that the line sent then, or the position.
   private func stale(_ line: ConsumerLine) throws -> Messenger.ConsumerAnswer {
     do {
       if let outgoing = line.outgoing, let message = try sending.sentBefore(outgoing.get()) { return .message(message) }

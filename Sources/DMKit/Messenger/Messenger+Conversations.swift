@@ -57,7 +57,7 @@ extension Messenger {
   ///
   /// - Parameters:
   ///   - handles: the handles of the others; empty for the conversation of the user with themselves.
-  ///   - ifAbsent: whether to return the group without a title of exactly these users if there is one.
+  ///   - ifAbsent: whether to return an existing group without a title that has exactly these users.
   /// - Throws: `unknown_user`, `not_allowed` for a blocked user, `ambiguous_title` if there are several such groups.
   public func createConversation(with handles: [Handle], ifAbsent: Bool = false) throws -> Conversation {
     try writing { session in
@@ -80,10 +80,10 @@ extension Messenger {
   /// - Parameters:
   ///   - title: the title, of 1 to 256 bytes.
   ///   - handles: the handles of the others.
-  ///   - ifAbsent: whether to return the group of this title that the user owns and in which these are, if there is one;
-  ///     its participants stay as they are.
-  /// - Throws: `bad_field` for the title, `unknown_user`, `ambiguous_title`, `name_taken` if there are only groups of
-  ///   this title that others own, or in which some of these are missing.
+  ///   - ifAbsent: whether to return an existing group with this title that the user owns and that has these users; its
+  ///     participants do not change.
+  /// - Throws: `bad_field` for the title, `unknown_user`, `ambiguous_title`, `name_taken` if all groups with this title
+  ///   belong to other owners or lack some of these users.
   public func createGroup(titled title: String, with handles: [Handle], ifAbsent: Bool = false) throws -> Conversation {
     try checkNewTitle(title)
     return try writing { session in
@@ -129,13 +129,14 @@ extension Session {
     return row
   }
 
-  /// The group that a program made before: without a title, the only untitled one with exactly these members; with one,
-  /// the only one of that title that the user has made and owns, or has named so, and in which all of these are.
+  /// The group that an earlier call created: without a title, the only untitled group with exactly these members; with
+  /// a title, the only group that has all these users and that the user has named so, or has created with that title
+  /// and still owns.
   ///
-  /// A group of somebody else does not count: any user may give a group this title, add the user to it, and leave it to
-  /// them; and any user may import one in which the user is the creator.
+  /// Groups of other users do not count: any user may title a group so, add the user, and leave it to them; and any
+  /// user may import a group with the user as its creator.
   ///
-  /// - Throws: `name_taken` if there are only others of that title; `ambiguous_title`.
+  /// - Throws: `name_taken` if only other groups have that title; `ambiguous_title`.
   private func existingGroup(_ title: String?, of others: [UserKey]) throws -> Conversations.Row? {
     guard let title else {
       let groups = try store.conversations.untitledGroups(of: [me] + others)

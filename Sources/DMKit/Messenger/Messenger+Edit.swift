@@ -9,7 +9,7 @@ extension Messenger {
   /// - Returns: the results, in the order of the actions.
   /// - Throws: an error of the store; then nothing was changed.
   public func edit(_ batch: [Edit]) throws -> [Result<Edit.Outcome, DMError>] {
-    // So that a mistake creates no store.
+    // Otherwise a mistake would create a store.
     if try !hasStore() {
       return batch.map { edit in
         .failure(
@@ -38,7 +38,7 @@ extension Messenger {
     return found
   }
 
-  /// The messages of a conversation with some numbers that the user sees, ascending.
+  /// The messages of a conversation that have these numbers and that the user sees, ascending.
   ///
   /// - Throws: `unknown_user`, `unknown_conversation`, `ambiguous_title`, `not_allowed`.
   public func messages(in conversation: ConversationReference, _ ranges: [RangeReference]) throws -> [Message] {

@@ -16,7 +16,7 @@ public final class History {
   private var left: Int?
   /// The messages that wait for the hub, which come last.
   private var waiting: [Message] = []
-  /// The same for all batches: a message that expires during the reading was visible when it began.
+  /// The viewer of all batches, so that a message that expires during the reading stays visible to it.
   private var viewer: Viewer?
 
   /// The position at which a stream continues after this history; nil if there is no store yet.
@@ -128,7 +128,7 @@ extension Session {
     return try query.limit.map { try newest($0, of: ranges, in: row.key, as: viewer) } ?? ranges
   }
 
-  /// What a query selects by numbers alone.
+  /// The numbers within the query's ranges and message bounds.
   private func numberedRanges(_ query: HistoryQuery, in row: Conversations.Row) throws -> [SeqRange] {
     func seq(_ bound: HistoryQuery.Bound?) throws -> Int? {
       guard case .message(let reference)? = bound else { return nil }
@@ -142,7 +142,7 @@ extension Session {
     return coalesced(asked.map { $0.clamped(to: lower...upper) }.sorted { $0.lowerBound < $1.lowerBound })
   }
 
-  /// The part of ranges that has the newest messages which the viewer sees.
+  /// The part of `ranges` with the newest `limit` messages that the viewer sees.
   private func newest(
     _ limit: Int, of ranges: [SeqRange], in conversation: ConversationKey, as viewer: Viewer
   ) throws -> [SeqRange] {
@@ -202,7 +202,7 @@ extension Messenger {
     }
   }
 
-  /// The messages with these ids that the user sees, in the order of the ids; those of others are left out.
+  /// The messages with these ids that the user sees, in the order of the ids; ids of other messages are left out.
   ///
   /// - Throws: an error of the store.
   public func messages(ids: [Identifier]) throws -> [Message] {
@@ -218,7 +218,7 @@ extension Messenger {
 
   /// The ids of the messages that ranges name, such as those of a `MessageStatus` or a `Receipt`, ascending by number.
   ///
-  /// Messages that the user does not see have none. Linear in the messages of the ranges.
+  /// Messages that the user does not see are left out. Linear in the messages of the ranges.
   ///
   /// - Throws: an error of the store.
   public func messageIDs(_ ranges: [SeqRange], in conversation: Identifier) throws -> [Identifier] {

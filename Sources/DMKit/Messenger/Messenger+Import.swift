@@ -4,8 +4,8 @@ internal import DMStore
 extension Messenger {
   /// Imports history in one transaction, in order.
   ///
-  /// Missing users and groups are created, and all imported messages count as read. While a group has nothing but
-  /// history, its senders join it from its first message on. After that, only its participants can import, and the
+  /// Missing users and groups are created, and all imported messages count as read. While all messages of a group were
+  /// imported, its senders join it from its first message on. After that, only its participants can import, and the
   /// import is announced. A message that the store already has, by its id or else by sender and nonce, is returned as a
   /// duplicate.
   ///
@@ -19,9 +19,9 @@ extension Messenger {
     }
   }
 
-  /// Whether the files of a message need not be prepared: the store has it already, or imports nothing.
+  /// Whether the files of a message need not be prepared: the store has the message, or is linked and imports nothing.
   ///
-  /// - Throws: what the import of the message would throw before it looks at the files.
+  /// - Throws: the errors that the import of the message would throw before it uses the files.
   package func needsNoFiles(_ message: ImportedMessage) throws -> Bool {
     var needsNone = false
     try lookAhead { needsNone = try $0.destination == .hub || ImportBatch($0).has(message) }
@@ -34,14 +34,14 @@ final class ImportBatch: Batch {
   let session: Session
   let store: Store
   let rules: ImportRules
-  /// Finds messages that the store already has; the answers contain only what the user sees.
+  /// The viewer that finds messages in the store; the answers contain only what the user sees.
   let unrestricted: Viewer
   private var users: [Handle: UserKey] = [:]
   private var keys: [ImportedMessage.Group: ConversationKey] = [:]
   private var rows: [ConversationKey: Conversations.Row] = [:]
   private var participants: [ConversationKey: Set<UserKey>] = [:]
   private let mentions: MentionFinders
-  /// The first number that each conversation got in this transaction.
+  /// The number of the first message that this transaction added to each conversation.
   private(set) var firstAdded: [ConversationKey: Int] = [:]
   private var joined: [ConversationKey: [UserKey]] = [:]
   private var created: Set<ConversationKey> = []
@@ -146,7 +146,7 @@ final class ImportBatch: Batch {
     try refuseUnconfirmed(conversation.participants)
     let row = conversation.isGroup ? nil : try existingPair(conversation.participants)
     if let row {
-      // Two users have one conversation: history of another store goes into the existing one.
+      // Two users have only one direct conversation, so imported messages go into the existing one.
       try rules.checkAllowed(row, conversation.id.description)
       try store.conversations.insertAlias(conversation.id, of: row.key)
     } else {
@@ -245,7 +245,7 @@ final class ImportBatch: Batch {
     return key
   }
 
-  /// Announces, in a conversation that has more than history, the user who imports into it.
+  /// Announces the user who imports into a conversation that is in use.
   private func announce(in row: inout Conversations.Row, before time: Timestamp) throws {
     let before = Timestamp(microseconds: time.microseconds - 1)
     _ = try store.messages.insert(

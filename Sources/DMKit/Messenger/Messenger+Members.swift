@@ -8,7 +8,7 @@ extension Messenger {
   /// - Parameters:
   ///   - handles: the handles of the users.
   ///   - reference: the group.
-  ///   - withHistory: whether they also see the messages from before.
+  ///   - withHistory: whether they also see earlier messages.
   /// - Returns: nil if all of them were participants already.
   /// - Throws: `unknown_user`, `unknown_conversation`, `ambiguous_title`, `not_allowed`.
   public func add(_ handles: [Handle], to reference: ConversationReference, withHistory: Bool = false) throws
@@ -62,7 +62,7 @@ extension Messenger {
     return try changeGroup(reference, .expire, .expire(after: lifetime?.microseconds))
   }
 
-  /// Makes a change to a conversation that all its participants see; in a linked store, asks the hub for it.
+  /// Makes a change that all participants of a conversation see; in a linked store, queues it for the hub.
   private func changeGroup(
     _ reference: ConversationReference, _ action: Action, _ change: GroupChange
   ) throws -> Conversation? {
@@ -87,7 +87,7 @@ extension Messenger {
   }
 }
 
-/// A change to a conversation that all its participants see.
+/// A change that all participants of a conversation see.
 enum GroupChange {
   case add([Handle], withHistory: Bool)
   case remove([Handle])
@@ -99,7 +99,7 @@ enum GroupChange {
 }
 
 extension Session {
-  /// Whether a change is one.
+  /// Whether a change would change anything.
   fileprivate func isChange(_ change: GroupChange, of row: Conversations.Row) throws -> Bool {
     switch change {
     case .add(let handles, _):
@@ -138,7 +138,7 @@ extension Session {
     let joining = try users.filter { try !store.members.isParticipant($0, of: row.key) }
     if joining.isEmpty { return false }
     let old = row.lastSeq
-    // The present participants get the announcements first, in one call however many users join.
+    // The present participants get the announcements of all new users first, in one call.
     try announce(.userJoined, joining.map { try store.users.handle($0).description }, in: &row)
     for (index, user) in joining.enumerated() {
       try admit(user, to: row, announcedIn: old + 1 + index, withHistory: withHistory)
@@ -156,8 +156,8 @@ extension Session {
     if let left = try store.members.membership(of: user, in: row.key)?.leftSeq {
       missed = left + 1
       try store.members.rejoin(row, user, at: now)
-      // Messages that were sent while the user was away count as hidden by a block before they count as read, so that
-      // no count falls below 0.
+      // Messages sent while the user was away are first hidden by blocks and then marked as read, so that no count
+      // falls below 0.
       try store.blocks.apply(toThoseWhoJoined: [user], row.key)
     } else {
       try store.members.join(row.key, user, at: now)

@@ -2,7 +2,7 @@ public import DMModel
 internal import DMStore
 internal import DMSystem
 
-/// A change of a conversation that concerns the user only.
+/// A change of a conversation for this user only.
 public enum OwnChange: Equatable, Sendable {
   /// Pins it, which lists it first, or unpins it.
   case pinned(Bool)

@@ -8,10 +8,10 @@ extension Messenger {
     if isShown { LiveFolder(path: location.live).give(.present(identity.handle)) }
   }
 
-  /// The presence of the users who share a conversation with the user, or of some users.
+  /// The presence of these users, or of all users who share a conversation with the user.
   ///
-  /// Leaves out users who do not show their presence. In a linked store it has the user alone: a hub carries no presence
-  /// yet, so that of others is unknown.
+  /// Leaves out users who do not show their presence. In a linked store, the result contains only the user, because a
+  /// hub does not transfer presence yet.
   ///
   /// - Throws: `unknown_user`, and `not_allowed` for a user who shares no conversation with the user.
   public func presence(of handles: [Handle] = []) throws -> [Presence] {

@@ -9,7 +9,7 @@ public enum ReadTarget: Sendable {
   case upTo(MessageReference)
   /// All messages before a message or a time.
   case before(HistoryQuery.Bound)
-  /// All messages from a message or a time on, and before another if one is given.
+  /// All messages from a message or a time on; with `before`, only those before that message or time.
   case since(HistoryQuery.Bound, before: HistoryQuery.Bound?)
   /// All messages.
   case all
@@ -22,7 +22,7 @@ extension Messenger {
     public var act = Marked.Action.read
     /// Returns what would change, and changes nothing.
     package var isDryRun = false
-    /// How long to wait for the lock of the store; nil for the time that its location says.
+    /// How long to wait for the lock of the store; nil for the timeout of the location.
     package var busyTimeout: Duration?
     /// The handle of the only sender whose messages are marked; nil for all.
     public var sender: Handle?
@@ -75,7 +75,7 @@ extension Messenger {
     }
   }
 
-  /// A message as a line of dm-tail names it.
+  /// A message by its conversation and number, as in a line of dm-tail.
   package struct MarkedMessage: Hashable, Sendable {
     package let conversation: Identifier
     package let seq: Int
@@ -231,7 +231,7 @@ extension Session {
     }
   }
 
-  /// Does the action, and returns the parts that it changed.
+  /// Marks the ranges, and returns the parts that changed.
   package func change(
     _ ranges: [SeqRange], _ options: Messenger.MarkOptions, in key: ConversationKey, at now: Timestamp
   ) throws -> [SeqRange] {

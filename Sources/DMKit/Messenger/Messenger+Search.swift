@@ -17,7 +17,7 @@ public final class SearchResults {
   private let query: SearchExpression?
   private var keys: ArraySlice<MessageKey> = []
   private var viewer: Viewer?
-  /// What waits for the hub comes first.
+  /// The messages that wait for the hub, which come first.
   private var waiting: [Found] = []
 
   private static let batch = 100
@@ -67,7 +67,7 @@ extension Session {
   fileprivate func foundWaiting(
     _ query: SearchExpression?, _ filter: Messages.SearchFilter, _ request: SearchRequest
   ) throws -> [SearchResults.Found] {
-    // They have no numbers and carry nothing.
+    // Waiting messages have no numbers, and none of the contents that a search can require.
     guard filter.sender ?? me == me, filter.contents.isEmpty, filter.seqs.upperBound == .max else { return [] }
     let messages = try waitingMessages(HistoryQuery(), filter.conversations).filter { message in
       message.createdAt >= filter.since && message.createdAt < filter.before

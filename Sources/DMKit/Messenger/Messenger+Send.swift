@@ -23,10 +23,10 @@ extension Messenger {
     try perform(batch) { SendBatch($0, allowsOtherText: once) }
   }
 
-  /// Sends one message to several conversations, once to each; if one cannot be sent, to none of them.
+  /// Sends one message to several conversations, once to each; if it cannot be sent to one of them, it is sent to none.
   ///
   /// - Parameters:
-  ///   - batch: the message, for each conversation.
+  ///   - batch: the message, once for each conversation.
   ///   - once: whether a nonce that was used before returns its message even if the text is different now.
   /// - Returns: the messages, each with the first reference to its conversation.
   /// - Throws: like `send(_:)`.
@@ -50,7 +50,7 @@ extension Messenger {
 
   /// Checks that the user may send messages to a conversation, before the messages are prepared.
   ///
-  /// - Throws: the errors of the conversation with which sending would fail.
+  /// - Throws: the error with which sending to the conversation would fail.
   package func checkMaySend(to reference: ConversationReference) throws {
     try lookAhead { session in
       if let row = try session.findIfPresent(reference) {
@@ -82,7 +82,7 @@ extension Messenger {
       let message = try sending.act(
         on: Outgoing(to: reference, text: text, nonce: nonce, replyTo: replyTo, lifetime: lifetime))
       try sending.finish()
-      // If the nonce named something else before, the draft has not been sent.
+      // If the nonce already named another text, the draft was not sent.
       if !message.isDuplicate || message.hasText(text) { _ = try session.apply(.draft(nil), in: row) }
       return (sending, message)
     }

@@ -80,7 +80,7 @@ extension Messenger {
   ///
   /// Blocked users are not notified, and the user sees nothing from them.
   ///
-  /// - Returns: the users who were not blocked, or not unblocked, before.
+  /// - Returns: the users whose block state changed.
   /// - Throws: `unknown_user`, and `not_allowed` for the user's own handle.
   public func setBlocked(_ isBlocked: Bool, _ handles: [Handle]) throws -> [User] {
     if try !hasStore(), let handle = handles.first { _ = try user(handle) }

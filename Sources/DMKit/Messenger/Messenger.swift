@@ -3,7 +3,7 @@ package import DMStore
 
 /// A store as one user sees it, with the permissions of that user.
 ///
-/// Not Sendable: it has a connection, which stays on its thread. Another thread makes its own.
+/// Not Sendable: it has a connection, which stays on its thread. Another thread makes its own messenger.
 public final class Messenger {
   /// The user who acts.
   public struct Identity: Sendable {
@@ -31,20 +31,20 @@ public final class Messenger {
   /// The user who acts.
   package var identity: Identity
   private var opened: Store?
-  /// The user's key after the user is committed; it never changes.
+  /// The user's key, set once the user is committed; a key never changes.
   private var me: UserKey?
-  /// The number of errors that may still get a suggestion: input full of mistakes must not search each time.
+  /// The number of errors that may still get a suggestion: input full of mistakes must not cost a search for each.
   var suggestionsLeft = 10
 
-  /// What the lines of an import have said, across its transactions.
+  /// The state of an import across its transactions.
   var imports = ImportMemory()
 
-  /// What was queued for the hub since this messenger was made.
+  /// The operations that were queued for the hub since this messenger was made.
   package internal(set) var queued: [OutboxKey] = []
-  /// Whether it has asked the hub for a change that is not shown before the hub has ordered it.
+  /// Whether this messenger has queued a change that is shown only after the hub has accepted it.
   package internal(set) var awaitsHub = false
 
-  /// Has a linked store compared with its hub, because somebody may have been invited since; called at most once.
+  /// Compares a linked store with its hub, because the user may have been invited since; called at most once.
   ///
   /// Returns whether the store was compared.
   package var compareForUnknownUser: (() throws -> Bool)?
@@ -66,7 +66,7 @@ public final class Messenger {
     return opened
   }
 
-  /// Acts as the person of a linked store, who is its only user here.
+  /// Sets the identity to the person of a linked store, the only user who can act in it.
   ///
   /// - Throws: `not_allowed` if somebody else was asked for.
   private func takeIdentity(of store: Store) throws {
@@ -122,7 +122,7 @@ public final class Messenger {
     }
   }
 
-  /// An error about a name, with the folder in which there is no store yet.
+  /// The error with the folder of the store added, if the store does not exist yet and the error is about a name.
   func namingStore(_ error: DMError) -> DMError {
     guard opened == nil, [.unknownUser, .unknownConversation, .unknownMessage].contains(error.code) else {
       return error
@@ -146,7 +146,7 @@ public final class Messenger {
     }
   }
 
-  /// Whether a linked store has been compared with its hub now; false the second time.
+  /// Compares a linked store with its hub for new users; only once, and returns whether it was done.
   func learnsOfUsers(_ store: Store) throws -> Bool {
     guard mayLearnOfUsers(store), let compare = compareForUnknownUser else { return false }
     compareForUnknownUser = nil
@@ -169,7 +169,7 @@ public final class Messenger {
     }
   }
 
-  /// Checks, before a write is prepared, whether it is allowed; if there is no store, in an empty one.
+  /// Checks, before a write is prepared, whether it is allowed; without a store, checks it in an empty one.
   func lookAhead(_ body: (Session) throws -> Void) throws {
     if let store = try opened ?? Store.open(location) {
       opened = store
@@ -190,13 +190,13 @@ public final class Messenger {
         return try store.write(isBulk: isBulk, timeout: timeout) { try body(session(in: store)) }
       }
     } catch {
-      // What was rolled back is not in the queue.
+      // Operations that were rolled back are not queued.
       queued = before
       throw error
     }
   }
 
-  /// A session that writes: it adds the first user of a new store, whatever their handle, and the login name.
+  /// A session for writing; adds the user if the store has no users yet, or if the handle is the login name.
   private func session(in store: Store) throws -> Session {
     if let me = try me ?? store.users.key(identity.handle) { return Session(self, store, me) }
     guard try identity.isLoginName || !store.users.hasAny() else {

@@ -30,7 +30,7 @@ extension Attachment {
       .unknownAttachment, "the attachment '\(id)' has no thumbnail", subject: id.description, remedy: .saveContent)
   }
 
-  /// The name for a file, which is safe whatever the stored name is.
+  /// A safe name for a file, whatever the stored name is.
   func fileName(of part: AttachmentPart) -> String {
     let name = Self.safeName(name)
     guard part == .thumbnail, let thumbnail else { return name }
@@ -40,7 +40,7 @@ extension Attachment {
 }
 
 extension Messenger {
-  /// The file in the store that has the content of an attachment; for reading alone.
+  /// The path of the file in the store with the content of an attachment; only read this file.
   package func path(of attachment: Attachment) -> String { location.contents.path(of: attachment.sha256) }
 
   /// Passes a content to `body` chunk by chunk, after comparing the whole content with its hash.
@@ -58,8 +58,8 @@ extension Messenger {
 
   /// Saves a content as a new file, after comparing it with its hash.
   ///
-  /// Only its owner can read the file, and it is not executable. It is complete, or absent. A symbolic link is not
-  /// followed.
+  /// Only its owner can read the file, and it is not executable. The file is either complete or absent. A symbolic link
+  /// is not followed.
   ///
   /// - Parameters:
   ///   - part: the content to save.
@@ -80,7 +80,7 @@ extension Messenger {
   /// - Parameters:
   ///   - part: the content to save of each.
   ///   - attachments: the attachments, such as those of one message.
-  ///   - path: the path of a folder; for one attachment also that of the file.
+  ///   - path: the path of a folder or, for one attachment, of the file.
   ///   - replacesAny: whether to replace files of these names.
   ///   - body: called after each file is complete.
   /// - Throws: like `save` of one attachment, and `cannot_create` for several attachments if the path is not a folder.

@@ -5,12 +5,12 @@ internal import DMSystem
 final class SendBatch: Batch {
   private let session: Session
   private let store: Store
-  /// Sees all messages, because a nonce names what was sent with it even after that is deleted or hidden.
+  /// Sees all messages, because a nonce names its message even after that was deleted or hidden.
   private let unrestricted: Viewer
   /// A conversation to which messages are sent.
   private final class Target {
     var row: Conversations.Row
-    /// The first number that it got in this transaction; no other process adds messages during it.
+    /// The number of its first message in this transaction, during which no other process adds messages.
     var firstAdded: Int?
 
     init(_ row: Conversations.Row) { self.row = row }
@@ -20,7 +20,7 @@ final class SendBatch: Batch {
   /// By key, because two references may name the same conversation.
   private var targets: [ConversationKey: Target] = [:]
   private let mentions: MentionFinders
-  /// Whether a nonce may be repeated with another text, as when each attempt makes the text again.
+  /// Whether a nonce may be repeated with another text, for a sender that composes the text again at each attempt.
   private let allowsOtherText: Bool
 
   init(_ session: Session, allowsOtherText: Bool = false) {
@@ -102,7 +102,7 @@ final class SendBatch: Batch {
     }
   }
 
-  /// The message that the nonce of a line already names, without a comparison.
+  /// The message that the nonce of a line already names; the contents are not compared.
   func sentBefore(_ outgoing: Outgoing) throws -> Message? {
     guard let nonce = outgoing.nonce, let row = try session.findIfPresent(outgoing.conversation)
     else { return nil }
@@ -132,7 +132,7 @@ final class SendBatch: Batch {
           subject: handle.description)
       }
       try session.checkMayStart(with: other)
-      // What else may fail, so that the transaction need not be done again without this message.
+      // Checks what else may fail before anything is written, so that the transaction need not be done again.
       for id in outgoing.attachments { _ = try session.usableAttachment(id) }
       if let id = outgoing.forwards { _ = try session.visibleMessage(.id(id)) }
       found = try session.startDirect(with: other)

@@ -19,7 +19,7 @@ extension Session {
     return found
   }
 
-  /// Finds a conversation that the user is in, or was in; then `leftSeq` is set.
+  /// Finds a conversation that the user is in or was in; `leftSeq` is set if the user has left.
   ///
   /// - Throws: `unknown_user`, `unknown_conversation`, `ambiguous_title`, `not_allowed`.
   func find(_ reference: ConversationReference) throws -> Conversations.Row {
@@ -29,7 +29,7 @@ extension Session {
       subject: reference.description, remedy: .startConversation)
   }
 
-  /// The same, but nil for a direct conversation that does not exist yet.
+  /// Finds a conversation as `find` does; nil for a direct conversation that does not exist yet.
   func findIfPresent(_ reference: ConversationReference) throws -> Conversations.Row? {
     guard var row = try anyConversation(reference) else { return nil }
     row.reference = reference.description
@@ -68,7 +68,7 @@ extension Session {
     }
   }
 
-  /// The error for a reference to several groups: it lists the newest three, with what distinguishes them.
+  /// The error for a reference to several groups: it describes the newest three, to tell them apart.
   func ambiguous(_ reference: String, _ what: String, _ groups: [Conversations.Row]) throws -> DMError {
     DMError(
       .ambiguousTitle,
@@ -76,7 +76,7 @@ extension Session {
       detail: ": " + (try descriptions(of: groups)))
   }
 
-  /// The ids and members of up to three groups, those of the newest activity first.
+  /// The ids and members of up to three groups, the most recently active first.
   func descriptions(of groups: [Conversations.Row]) throws -> String {
     let viewer = freshViewer()
     let newest = groups.sorted { $0.lastActivity > $1.lastActivity }.prefix(3)
@@ -126,8 +126,7 @@ extension Session {
     }
   }
 
-  /// The conversation and number of a message of the user's conversations, found without a conversation from the
-  /// context.
+  /// The conversation and number of a message in the user's conversations, from the reference alone.
   func find(_ reference: MessageReference) throws -> Messages.Address {
     switch reference {
     case .number(let number, in: let conversation?):
@@ -170,7 +169,7 @@ extension Session {
 
   /// The numbers to which ranges resolve for the user, unsorted.
   func resolved(_ ranges: [RangeReference], in row: Conversations.Row) throws -> [SeqRange] {
-    // With a viewer without extras: tombstones are printed, but negative numbers do not count them.
+    // The viewer has no extras: tombstones are printed, but negative numbers do not count them.
     try ranges.compactMap { range in
       try range.resolved(last: row.lastVisibleSeq) { try store.messages.end($0, of: row, as: viewer).seq }
     }

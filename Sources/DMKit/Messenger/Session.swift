@@ -15,12 +15,12 @@ package final class Session {
   /// After a write that changes what it caches, take a `freshViewer`.
   private(set) lazy var viewer = freshViewer()
 
-  /// What the hub has decided about an act that it has ordered.
+  /// The decisions of the hub about an act in its log.
   package struct Order {
     /// The id of the message, for an act that adds one.
     let id: Identifier?
     let at: Timestamp
-    /// The owner of a group whose last owner leaves it.
+    /// The next owner of a group whose last owner leaves.
     let heir: UserKey?
 
     package init(id: Identifier?, at: Timestamp, heir: UserKey? = nil) {
@@ -50,7 +50,7 @@ package final class Session {
 
   var destination: Destination { store.isLinked && order == nil ? .hub : .here }
 
-  /// The time of what is done: the clock's, or that of the hub.
+  /// The time of the acts: from the clock, or from the hub's log.
   var now: Timestamp { order?.at ?? .now }
 
   /// Who decides the number, the time and the id of a message that is added.
@@ -115,7 +115,7 @@ extension Session {
     for other in try store.members.participantKeys(of: row.key) { try checkMayStart(with: other) }
   }
 
-  /// The same for a conversation that does not exist yet.
+  /// Checks the same for the other user of a direct conversation that need not exist yet.
   func checkMayStart(with other: UserKey) throws {
     guard try viewer.hasBlocked(other) else { return }
     let handle = try store.users.handle(other)
@@ -192,7 +192,7 @@ extension Session {
     try store.members.bringBack(ends.map(\.row.key), mutedAt: now, except: store.blocks.blockers(of: me))
   }
 
-  /// Adds an announcement to a conversation for each subject; all of them count as read by all.
+  /// Adds an announcement to a conversation for each subject; the announcements count as read by all users.
   ///
   /// Linear in the participants.
   package func announce(

@@ -30,7 +30,7 @@ extension Messenger {
       remedy: suggestion != nil ? nil : store.isLinked ? .inviteUser : .addUser)
   }
 
-  /// The end of a clause, with the name that the user may have meant; nil if no name is similar.
+  /// The end of an error text that suggests the name the user may have meant; nil if no name is similar.
   fileprivate func suggestion(for name: String, _ store: Store, visibleTo user: UserKey?) throws -> String? {
     guard suggestionsLeft > 0 else { return nil }
     suggestionsLeft -= 1

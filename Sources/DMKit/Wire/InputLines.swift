@@ -155,7 +155,7 @@ extension InputLine {
     }
   }
 
-  /// The other things that a consumer's line does to a message: react, mark as read; nil for none.
+  /// The reaction and the read mark that a consumer's line sets on a message; nil if it sets neither.
   fileprivate func marks() throws -> ConsumerLine.Marks? {
     let emoji = try text("react")
     let isRead: Bool
@@ -179,7 +179,7 @@ extension ConsumerLine {
   ///
   /// An error in the message is stored in the result, so that a line that can never be sent can be acknowledged.
   ///
-  /// - Throws: `malformed_line`, `invalid_utf8`, `bad_field`, `missing_field` when it says nothing at all.
+  /// - Throws: `malformed_line`, `invalid_utf8`, `bad_field`, `missing_field` for a line without any action.
   package init(line: ArraySlice<UInt8>) throws {
     self = try InputLine.read(line) { line in
       let nonce: String? = if case .string(let text)? = line.object["nonce"] { text } else { nil }
@@ -201,8 +201,8 @@ extension ConsumerLine {
 }
 
 extension Edit {
-  /// Reads a line of `dm-edit`; nil for a line that is not a message, and for a system message that cannot be changed
-  /// so.
+  /// Reads a line of `dm-edit`; nil for a line that is not a message, and for a system message that does not allow this
+  /// change.
   ///
   /// - Parameter act: returns what to do, given the line's text.
   /// - Throws: `malformed_line`, `invalid_utf8`, `missing_field`, `bad_field`.

@@ -3,7 +3,7 @@ package import DMJSON
 // Records as JSON Schema, draft 2020-12.
 
 extension RecordSchema {
-  /// One document for a program: `#/$defs/input` is a line that it reads, the whole a line that it prints.
+  /// The schema of a program: the document describes a line that it prints, and `#/$defs/input` one that it reads.
   ///
   /// - Parameter hasAge: whether a line of a store with a hub says when the store was compared with the hub.
   package static func document(
@@ -15,7 +15,8 @@ extension RecordSchema {
     json.object { json in
       json.member("$schema", "https://json-schema.org/draft/2020-12/schema")
       json.member("title", program)
-      // oneOf has at least one schema (JSON Schema Core, section 10.2.1.3); `not` with an empty one is never valid.
+      // `oneOf` needs at least one schema (JSON Schema Core, section 10.2.1.3); `not` with an empty schema accepts no
+      // value.
       if writes.isEmpty {
         json.key("not")
         json.object { _ in }
@@ -36,7 +37,7 @@ extension RecordSchema {
     return json
   }
 
-  /// The names of records, and of those within them.
+  /// The names of records, and of the records that they contain.
   static func withContained(_ records: [String]) -> [String] {
     var names = records
     // A conversation contains a message.
@@ -94,7 +95,7 @@ extension RecordSchema {
     }
     json.key("required")
     json.array { json in for field in fields where !field.isOptional { json.value(field.name) } }
-    // Later versions may add members, and must not break a reader that validates.
+    // Later versions may add members, which must not break a reader that validates.
     if !isInput { json.member("additionalProperties", true) }
   }
 

@@ -2,7 +2,7 @@ package import DMJSON
 internal import DMModel
 internal import DMStore
 
-// What agents call, and what they get: the schemas that the server for agents lists.
+// The schemas of the tools that the server for agents lists.
 
 extension RecordSchema {
   /// The arguments and the result of a tool for agents.
@@ -11,7 +11,7 @@ extension RecordSchema {
     package let arguments: [Field]
     let result: [Field]
 
-    /// Writes the schema of the arguments; others than those are refused.
+    /// Writes the schema of the arguments; other arguments are refused.
     package func writeArguments(to json: inout JSONWriter) {
       json.object { json in
         RecordSchema.write(arguments, isInput: true, to: &json)
@@ -136,7 +136,7 @@ extension RecordSchema {
 }
 
 extension RecordSchema.Field {
-  /// The name of the record that it is, or that its elements are.
+  /// The name of the record that this kind is, or that its elements are.
   fileprivate var record: String? {
     switch kind {
     case .record(let name), .list(.record(let name)): name
@@ -146,7 +146,7 @@ extension RecordSchema.Field {
 }
 
 extension RecordSchema {
-  /// What dm-sync and dm-hub print.
+  /// The records that dm-sync and dm-hub print.
   package static let hubRecords = [hub, outbox, invitation, login, hubServer, hubFinding]
 
   static let hub = RecordSchema(

@@ -1,5 +1,4 @@
-/// The members of every record, once: what `--schema` prints, what dm-protocol(5) is compared with and
-/// what the tests hold each line against.
+/// The members of every record: `--schema` prints them, and the tests check dm-protocol(5) and each line against them.
 package struct RecordSchema: Sendable {
   package indirect enum Kind: Sendable {
     case string
@@ -30,7 +29,7 @@ package struct RecordSchema: Sendable {
     package let name: String
     package let kind: Kind
     package let isOptional: Bool
-    /// What it means, for a schema that is the only documentation of its reader.
+    /// The meaning of the field, for readers whose only documentation is the schema.
     let note: String?
 
     init(_ name: String, _ kind: Kind, optional: Bool = false, note: String? = nil) {
@@ -44,7 +43,7 @@ package struct RecordSchema: Sendable {
   package let name: String
   package let fields: [Field]
 
-  /// A line that is read may have other members too; they are ignored.
+  /// Whether the record is an input line, in which unknown members are ignored.
   package let isInput: Bool
 
   /// At least one of these members must be present; empty if there is no such rule.

@@ -97,7 +97,7 @@ extension Consumer: Record {
 }
 
 extension Message.Update {
-  /// The members of a record that may have changed.
+  /// The names of the record's members that may have changed.
   fileprivate var fields: [String] {
     switch self {
     case .edited: ["text"]
@@ -221,13 +221,13 @@ extension SavedAttachment: Record {
 
 /// A line that can be piped into `dm-send`.
 ///
-/// It bears a nonce, so that sending it twice sends once.
+/// It has a nonce, so that piping it twice sends the message once.
 package struct SendLine: Record {
   package let conversation: ConversationReference
   package let text: String?
   package let attachments: [Attachment]
 
-  /// - Throws: what `Outgoing` throws of it.
+  /// - Throws: the errors that `Outgoing` throws.
   package init(to conversation: ConversationReference, text: String?, attachments: [Attachment]) throws {
     _ = try Outgoing(to: conversation, text: text ?? "", attachments: attachments.map(\.id))
     self.conversation = conversation

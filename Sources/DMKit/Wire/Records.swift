@@ -3,15 +3,15 @@ package import DMModel
 
 /// A value that is printed as one line.
 ///
-/// The members of each are in `RecordSchema`, in this order.
+/// `RecordSchema` lists the members of each record, in the order in which they are written.
 package protocol Record {
   func write(to json: inout JSONWriter)
 }
 
 extension JSONWriter {
-  /// A record as one line.
+  /// Appends a record as one line.
   ///
-  /// - Parameter asOf: when what it says was compared with the hub; nil for a store without one.
+  /// - Parameter asOf: when the store was last compared with its hub; nil for a store without a hub.
   package mutating func line(_ record: some Record, asOf: Timestamp? = nil) {
     record.write(to: &self)
     if let asOf { extendObject { $0.member("as_of", asOf) } }
@@ -222,7 +222,7 @@ package struct ErrorRecord: Record, Sendable {
   package let error: DMError
   package let message: String
 
-  /// - Parameter message: the error's, with the words of its remedy.
+  /// - Parameter message: the text of the error, with its remedy.
   package init(line: Int?, _ error: DMError, message: String) {
     self.line = line
     self.error = error

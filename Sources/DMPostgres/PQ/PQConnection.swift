@@ -5,17 +5,18 @@ internal import DMSystem
 
 /// A connection to PostgreSQL, through libpq (postgresql.org/docs/current/libpq.html).
 ///
-/// Its calls wait for the server, but not longer than 15 seconds without a byte from it. A connection by a host name waits
-/// for the resolver besides, as long as resolv.conf(5) lets it: libpq looks names up before the connection begins to be made
-/// (PQconnectStartParams), and the resolver of the C library cannot be ended. The parameter `hostaddr` avoids that.
+/// Its calls wait for the server, until it has sent nothing for 15 seconds. Connecting to a host name also waits for
+/// the resolver, as long as resolv.conf(5) allows: libpq resolves names before it starts to connect
+/// (PQconnectStartParams), and the C library's resolver cannot be interrupted. The parameter `hostaddr` avoids this
+/// wait.
 final class PQConnection {
-  /// A statement of SQL with its parameters, each in a transaction of its own.
+  /// An SQL statement with its parameters; it runs in its own transaction.
   struct Statement {
     let sql: String
     var values: [String?] = []
     /// Called with each row of the result.
     var row: (PQRow) throws -> Void = { _ in }
-    /// Whether a fault of this statement leaves the result of the others as it is.
+    /// Whether `run` returns false, instead of throwing an error, if this statement fails.
     var mayFail = false
 
     init(_ sql: String, _ values: [String?] = [], row: @escaping (PQRow) throws -> Void = { _ in }) {
@@ -27,7 +28,7 @@ final class PQConnection {
 
   private let pq: PQFunctions
   private let connection: OpaquePointer
-  /// Whether faults quote the messages of the server, which may quote what was sent.
+  /// Whether errors quote the server's messages, which may contain values that were sent.
   var quotesServer = false
 
   /// Microseconds.
@@ -46,7 +47,7 @@ final class PQConnection {
     }
     self.pq = pq
     self.connection = connection
-    // With this, the message of a failure contains its code.
+    // Makes the message of a failure contain its code.
     _ = pq.PQsetErrorVerbosity(connection, PQERRORS_VERBOSE)
     _ = pq.PQsetNoticeProcessor(connection, { _, _ in }, nil)
     try waitForConnection()
@@ -78,7 +79,7 @@ final class PQConnection {
     }
   }
 
-  /// What libpq says of the last failure, as one line.
+  /// libpq's message about the last failure, as one line.
   private var message: String {
     let text = pq.PQerrorMessage(connection).map { String(cString: $0) } ?? ""
     return text.split { $0.isWhitespace }.joined(separator: " ")
@@ -87,7 +88,7 @@ final class PQConnection {
   /// Readable when the server has sent something.
   var descriptor: Int32 { pq.PQsocket(connection) }
 
-  /// The process id of the server, or of a pooler in between.
+  /// The process id of the server for this connection, or one that a pooler reports.
   var process: Int32 { pq.PQbackendPID(connection) }
 
   var host: String { pq.PQhost(connection).map { String(cString: $0) } ?? "" }
@@ -98,8 +99,8 @@ final class PQConnection {
 
   // MARK: Statements
 
-  /// Overrides settings of the database, the role or the server with which a hub
-  /// would not work (postgresql.org/docs/current/runtime-config-client.html).
+  /// Overrides settings of the database, the role or the server that could keep a hub from working
+  /// (postgresql.org/docs/current/runtime-config-client.html).
   ///
   /// - Parameter others: additional settings, or other values for these.
   static func settings(and others: [String: String] = [:]) -> Statement {
@@ -109,18 +110,18 @@ final class PQConnection {
       "row_security": "on", "standard_conforming_strings": "on", "statement_timeout": "30s",
       // An answer of the hub means that the entry is durable.
       "synchronous_commit": "on",
-      // Within two minutes, the server ends the connection of a machine that has changed its network.
+      // Makes the server end the connection of a machine that has changed its network, within two minutes.
       "tcp_keepalives_idle": "60", "tcp_keepalives_interval": "10", "tcp_keepalives_count": "6",
     ]
     let all = usual.merging(others) { $1 }.sorted { $0.key < $1.key }
     return Statement("SELECT " + all.map { "set_config('\($0)', '\($1)', false)" }.joined(separator: ", "))
   }
 
-  /// Runs statements in one round trip, each in its own transaction, even if one before it failed.
+  /// Runs statements in one round trip, each in its own transaction; if one fails, the later ones still run.
   ///
   /// - Returns: false if a statement with `mayFail` failed.
-  /// - Throws: the fault of the first other statement that failed, after the results of
-  ///   all were read; or an error of `row`, after which the connection cannot be used.
+  /// - Throws: the error of the first other statement that failed, after all results were read; or an error of `row`,
+  ///   after which the connection cannot be used.
   @discardableResult func run(_ statements: [Statement]) throws -> Bool {
     guard pq.PQenterPipelineMode(connection) == 1 else { throw HubFault.lost("the connection is busy") }
     for statement in statements {
@@ -157,7 +158,7 @@ final class PQConnection {
     while let result = try next() {
       defer { pq.PQclear(result) }
       guard first == nil, ![PGRES_COMMAND_OK, PGRES_TUPLES_OK].contains(pq.PQresultStatus(result)) else { continue }
-      // The script is part of this program, so the message cannot quote what people wrote.
+      // The script is part of this program, so the message cannot contain texts of users.
       first = HubFault(pq, result, quotesServer: true)
     }
     if let first { throw first }
@@ -214,7 +215,7 @@ final class PQConnection {
 
   // MARK: Passwords
 
-  /// The verifier of SCRAM-SHA-256 that the server stores, from which the password cannot be found (RFC 5803).
+  /// The SCRAM-SHA-256 verifier that the server stores; the password cannot be computed from it (RFC 5803).
   ///
   /// - Throws: `HubFault`.
   func verifier(of password: String, for user: String) throws -> String {
@@ -225,7 +226,7 @@ final class PQConnection {
     return String(cString: verifier)
   }
 
-  /// A name as SQL has it, for statements that take no parameters.
+  /// A name quoted for SQL, for statements that take no parameters.
   func identifier(_ name: String) throws -> String {
     guard let identifier = pq.PQescapeIdentifier(connection, name, name.utf8.count) else {
       throw HubFault.lost(message)
@@ -234,7 +235,7 @@ final class PQConnection {
     return String(cString: identifier)
   }
 
-  /// A text as a literal of SQL, for statements that take no parameters.
+  /// A text as an SQL literal, for statements that take no parameters.
   func literal(_ text: String) throws -> String {
     guard let literal = pq.PQescapeLiteral(connection, text, text.utf8.count) else { throw HubFault.lost(message) }
     defer { pq.PQfreemem(literal) }

@@ -67,15 +67,16 @@ package final class PQHubLink: HubLink {
 
   /// Listens for hints; false if none can arrive, because a pooler gives each transaction another connection.
   private func listens(_ connection: PQConnection, to channel: String) throws -> Bool {
-    // The name of a channel cannot be a parameter; the hub's have only letters, digits and underscores.
+    // The channel's name cannot be a parameter, so it is checked: a hub's channels have only letters, digits and
+    // underscores.
     guard channel.utf8.allSatisfy(isNameByte) else { throw HubFault.damaged("the hub names a channel that is none") }
     try connection.run([PQConnection.Statement("LISTEN \(channel)")])
     let isDirect = try connection.rows("SELECT pg_backend_pid() = $1::integer", [String(connection.process)]) {
       try $0.flag(0)
     }
     if isDirect == [true] { return true }
-    // A pooler is in between. If it does not keep this connection for this
-    // machine, notices that are sent over another connection do not arrive.
+    // A pooler is in between. Unless it reserves this server connection for this machine, notices from another
+    // connection do not arrive.
     do {
       let other = try PQConnection(settings())
       try other.run([PQConnection.Statement("NOTIFY \(channel)")])
@@ -106,7 +107,7 @@ package final class PQHubLink: HubLink {
       }
     ])
     guard let comparison else { throw HubFault.damaged("the hub does not say what has moved") }
-    // While a transaction is open, the horizon stays, and each comparison lists all since it again.
+    // While a transaction stays open, the horizon does not move, and each comparison lists all later changes again.
     standing = comparison.horizon == horizon && !conversations.isEmpty ? standing + 1 : 0
     if standing >= 2 {
       standing = 0
@@ -116,7 +117,8 @@ package final class PQHubLink: HubLink {
       horizon: comparison.horizon, peopleRev: comparison.peopleRev, conversations: conversations)
   }
 
-  /// Ends the connections of members who hold a transaction open for over ten seconds.
+  /// Asks the hub to end the connections of members that may block others, such as with a transaction open for over ten
+  /// seconds.
   private func unstick() throws { try open(connection).run([PQConnection.Statement("SELECT dm1.unstick()")]) }
 
   package func exchange(
@@ -124,12 +126,13 @@ package final class PQHubLink: HubLink {
   ) throws -> [HubAnswer] {
     var answers: [HubAnswer] = []
     var statements = pushing(operations) { answers.append(try HubAnswer($0)) }
-    // Batches are passed on after the last byte, so that the store is not locked while this waits for the network.
+    // Passes batches on only after all have arrived, so that the store is not locked while this process waits for the
+    // network.
     let pulled = PulledBatches(pulling)
     if !pulling.isEmpty { statements.append(self.pulling(pulling, limit, into: pulled)) }
     let fault = Result { try open(connection).run(statements) }
     switch fault {
-    // If the notice failed, a member may be filling the server's queue of notices.
+    // If `wake` failed, a member may be filling the server's queue of notices.
     case .success(let isWhole): if !isWhole { try unstick() }
     case .failure(HubFault.locked(let text, _)):
       try unstick()
@@ -153,7 +156,7 @@ package final class PQHubLink: HubLink {
       "SELECT conv, id, rev, duplicate, error, retry_at FROM dm1.push($1::jsonb)", [operations.pushed], row: answer)
     let moved = Set(operations.compactMap(\.conversation)).sorted()
     if moved.isEmpty { return [push] }
-    // By then the push is done, and other machines also compare from time to time.
+    // `wake` may fail: by then the push is done, and other machines also compare from time to time.
     var wake = PQConnection.Statement("SELECT dm1.wake($1::uuid[])", [array(moved.map(\.description))])
     wake.mayFail = true
     return [push, wake]
@@ -169,7 +172,7 @@ package final class PQHubLink: HubLink {
       ], row: pulled.add)
   }
 
-  /// Those of the operations' conversations that others lock now.
+  /// The conversations of these operations that other transactions have locked now.
   private func busy(among operations: [HubOperation]) throws -> Set<Identifier> {
     let conversations = Set(operations.compactMap(\.conversation)).map(\.description)
     return Set(
@@ -196,7 +199,7 @@ package final class PQHubLink: HubLink {
   /// Reports to the hub that the sign-up is complete.
   func joined() throws { try open(connection).run([PQConnection.Statement("SELECT dm1.joined()")]) }
 
-  /// Takes this machine off the hub.
+  /// Removes this machine's login from the hub.
   package func goodbye() throws { try open(connection).run([PQConnection.Statement("SELECT dm1.goodbye()")]) }
 
   // MARK: Waiting

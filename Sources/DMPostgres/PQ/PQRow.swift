@@ -49,12 +49,12 @@ struct PQRow {
 
   func flag(_ column: Int32) throws -> Bool { try required(value(column)?.first.map { $0 != 0 }, column) }
 
-  /// Microseconds from the beginning of 1970 to that of 2000, from which PostgreSQL counts.
+  /// Microseconds from the beginning of 1970 to the beginning of 2000, at which PostgreSQL's times start.
   private static let epoch: Int64 = 946_684_800_000_000
 
-  /// A time, clamped to those that a store can keep.
+  /// A time, clamped to the times that a store can hold.
   ///
-  /// - Throws: `HubFault.damaged` for an infinite one, which no program sends.
+  /// - Throws: `HubFault.damaged` for an infinite time, which no program sends.
   func optionalTimestamp(_ column: Int32) throws -> Timestamp? {
     guard let microseconds = optionalInteger(column) else { return nil }
     guard microseconds != .max, microseconds != .min else {

@@ -4,7 +4,7 @@ internal import DMKit
 internal import DMModel
 internal import DMSync
 
-// The values of the protocol, in the form that the functions of a hub take and return.
+// The values of the protocol, in the form in which a hub's functions take and return them.
 
 extension HubAnswer {
   init(_ row: PQRow) throws {
@@ -59,7 +59,7 @@ extension HubFault {
     case "55P03": self = .locked(message, [])
     case "25006": self = .readOnly(message)
     case "53100": self = .lost("the disk of the hub is full")
-    // A wrong password, or a login without a member.
+    // The password is wrong, or the login does not belong to a member.
     case "28P01", "DM002": self = .refused(message)
     case "DM003":
       self = .refused("somebody has joined with this invitation before; ask for another, and have its login revoked")
@@ -91,14 +91,14 @@ extension HubFault {
     let line = message.split(separator: "\n").first.map(String.init) ?? "the hub cannot be reached"
     // The words around the code are in the language of the server.
     guard let code = line.split(separator: " ").first(where: Self.isCode) else {
-      // A server without TLS, or with another certificate, is not the hub of the invitation.
+      // A server without TLS, or with another certificate, counts as not being the invitation's hub.
       let isUntrusted = ["certificate", "does not support SSL", "channel binding"].contains { line.contains($0) }
       self = isUntrusted ? .mismatch(line) : .lost(line)
       return
     }
     let state = String(code.dropLast())
-    // A revoked login and an address that is not allowed have the
-    // same code; only the name of the function in the server differs.
+    // The errors for a revoked login and for a forbidden address have the same code, and differ only in the name of the
+    // server's function.
     self =
       state == "28000" && message.contains("InitializeSessionUserId")
       ? .refused(line) : HubFault(state: state, line)

@@ -32,11 +32,12 @@ package struct Connection: ~Copyable {
     self.handle = handle
     statements = StatementCache(handle)
     sqlite3_busy_timeout(handle, self.busyTimeout)
-    // The last connection to close would checkpoint outside the lock (sqlite.org/c3ref/c_dbconfig_defensive.html).
+    // Otherwise the last connection to close would checkpoint without the lock
+    // (sqlite.org/c3ref/c_dbconfig_defensive.html).
     dm_sqlite3_set_flag(handle, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
     dm_sqlite3_set_flag(handle, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0)
     dm_sqlite3_set_flag(handle, SQLITE_DBCONFIG_DEFENSIVE, 1)
-    // A store has no triggers or views; those of another program could change results.
+    // A store has no triggers or views; if another program adds some, they could change results.
     dm_sqlite3_set_flag(handle, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0)
     dm_sqlite3_set_flag(handle, SQLITE_DBCONFIG_ENABLE_VIEW, 0)
     sqlite3_wal_hook(
@@ -105,7 +106,8 @@ package struct Connection: ~Copyable {
   ///
   /// Call it only under the write lock.
   ///
-  /// A reader may prevent part of the checkpoint. It does not wait for the reader; the next writer tries again. With
+  /// A reader may prevent part of the checkpoint. The checkpoint does not wait for the reader; the next writer tries
+  /// again. With
   /// `emptying`, the next process reads no WAL when it opens the store; otherwise it reads the checkpointed pages
   /// again.
   func checkpoint(ifOver limit: Int, emptying: Bool) {
@@ -116,7 +118,7 @@ package struct Connection: ~Copyable {
     sqlite3_busy_timeout(handle, self.busyTimeout)
   }
 
-  /// Runs once in each process.
+  /// Configures SQLite, once in each process.
   private static let configured = dm_sqlite3_keep_no_statistics()
 }
 

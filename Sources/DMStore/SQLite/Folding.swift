@@ -3,7 +3,7 @@ internal import DMModel
 
 /// The SQL function `fold`, which folds case and accents of the words of a text as the search index does.
 ///
-/// It runs the tokenizer of the index, so that the same letters find a name and a message.
+/// It runs the tokenizer of the index, so that a query matches names in the same way as messages.
 final class Folding {
   private let tokenizer: fts5_tokenizer
   private let instance: OpaquePointer
@@ -32,7 +32,7 @@ final class Folding {
     let api = Ranking.api(of: database)
     var code = api?.pointee.xFindTokenizer?(api, "unicode61", &data, &tokenizer) ?? SQLITE_ERROR
     if code == SQLITE_OK {
-      // The same as `tokenize` in the schema.
+      // The tokenizer's arguments, as in `tokenize` of the schema.
       let words: [StaticString] = ["remove_diacritics", "2"]
       var pointers: [UnsafePointer<CChar>?] = words.map {
         UnsafeRawPointer($0.utf8Start).assumingMemoryBound(to: CChar.self)
@@ -57,7 +57,7 @@ final class Folding {
   }
 
   private func fold(_ value: OpaquePointer, _ context: OpaquePointer?) {
-    // The pointer before the count, as sqlite.org/c3ref/value_blob.html requires.
+    // Gets the pointer before the count, as sqlite.org/c3ref/value_blob.html requires.
     guard let start = sqlite3_value_text(value) else { return sqlite3_result_null(context) }
     let count = sqlite3_value_bytes(value)
     let text = UnsafeRawPointer(start).assumingMemoryBound(to: CChar.self)

@@ -1,6 +1,6 @@
-/// Values by row key or by address, for lookups that happen once for each message.
+/// A table of values by row key or by address, for lookups that happen once for each message.
 ///
-/// Faster than a dictionary, whose hash resists keys chosen by an attacker; these keys are not chosen by users.
+/// It is faster than a dictionary, whose hash resists keys chosen by an attacker; users cannot choose these keys.
 package struct KeyTable<Value> {
   private var keys: [Int64] = []
   private var values: [Value?] = []

@@ -15,7 +15,8 @@ extension QueryColumn {
 extension Statement {
   /// Whether the columns from `first` on have the names of the cases, in order; `created_at` is the case `createdAt`.
   ///
-  /// Compares the names once for each prepared statement: they cost more than the rest of the row.
+  /// Compares the names only once for each prepared statement, because comparing them takes longer than reading the
+  /// row.
   package borrowing func has<Columns: QueryColumn>(_ type: Columns.Type, from first: Int32 = 0) -> Bool {
     let columns = StatementCache.Verified(statement: handle, columns: ObjectIdentifier(type), first: first)
     return cache.isVerified(columns) { Self.names(of: handle, from: first, fit: type) }

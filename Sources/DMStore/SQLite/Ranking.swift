@@ -5,8 +5,8 @@ internal import DMSystem
 /// An FTS5 function that ranks a row: bm25 without the length of the text and without the rarity of the words
 /// (sqlite.org/fts5.html, section 7).
 ///
-/// `rank` looks up the length of each row, which takes most of its time, and messages are all short. How rare a word is
-/// depends on messages that the user cannot see, and must not show in the order of those that they see.
+/// `rank` looks up the length of each row, which takes most of its time, and messages are all short. The rarity of a
+/// word depends also on messages that the user cannot see, so it must not affect the order of the hits.
 enum Ranking {
   /// The FTS5 API of a connection; nil if it has no FTS5.
   static func api(of database: OpaquePointer) -> UnsafeMutablePointer<fts5_api>? {
@@ -32,7 +32,7 @@ enum Ranking {
     guard let api = api?.pointee, let row else { return }
     var score = 0.0
     for phrase in 0..<(api.xPhraseCount?(row) ?? 0) {
-      // Not xInst, which sorts the positions of all phrases.
+      // Does not use xInst, which sorts the positions of all phrases.
       var iterator = Fts5PhraseIter()
       var (column, offset): (Int32, Int32) = (-1, 0)
       var count = 0.0

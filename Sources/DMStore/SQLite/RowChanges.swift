@@ -42,7 +42,7 @@ final class RowChanges {
       case SQLITE_NULL: digest.add(nil as Int64?)
       case SQLITE_INTEGER: digest.add(sqlite3_value_int64(found))
       default:
-        // The pointer before the count, as sqlite.org/c3ref/value_blob.html requires.
+        // Gets the pointer before the count, as sqlite.org/c3ref/value_blob.html requires.
         let start = sqlite3_value_blob(found)
         digest.add(text: UnsafeRawBufferPointer(start: start, count: Int(sqlite3_value_bytes(found))))
       }
@@ -52,7 +52,7 @@ final class RowChanges {
 }
 
 extension Digest {
-  /// Adds a column of a row in the same way as the hook adds a value.
+  /// Adds a column of a row to the digest, in the same way as the hook does.
   package mutating func add(_ row: borrowing Statement, _ column: Int32) {
     switch sqlite3_column_type(row.handle, column) {
     case SQLITE_NULL: add(nil as Int64?)

@@ -40,8 +40,8 @@ extension DMError {
   package var isMisfit: Bool { code == .storeDamaged && message.hasPrefix(Self.misfit) }
 }
 
-/// Parts of SQLite's messages about statements that are wrong for every schema.
+/// Parts of SQLite's messages for statements that would fail with every schema.
 ///
-/// Our statements fit our schema, as the tests that run them show, so any other message is due to the schema of the
-/// database.
+/// The tests run our statements, so these fit our schema; any other message means that the schema of the database
+/// differs.
 private let ownFaults = ["syntax error", "incomplete input", "within a transaction", "no transaction is active"]

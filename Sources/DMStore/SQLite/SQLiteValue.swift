@@ -30,7 +30,7 @@ extension Statement {
     case .integer(let number): sqlite3_bind_int64(handle, parameter, number)
     case .real(let number): sqlite3_bind_double(handle, parameter, number)
     case .text(let bytes):
-      // One more byte, so that there is an address: a nil pointer would bind NULL.
+      // Adds a byte, so that an empty value has an address: a nil pointer would bind NULL.
       _ = (bytes + [0]).withUnsafeBytes { bound in
         dm_sqlite3_bind_text(handle, parameter, bound.bindMemory(to: CChar.self).baseAddress, Int32(bytes.count))
       }

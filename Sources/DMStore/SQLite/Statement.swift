@@ -22,7 +22,7 @@ package struct Statement: ~Copyable {
 
   // MARK: Parameters, from left to right
 
-  /// The number of the next parameter, for a value that the caller binds.
+  /// Returns the number of the next parameter; the caller binds its value.
   mutating func nextParameter() -> Int32 {
     bound += 1
     return bound
@@ -128,7 +128,7 @@ package struct Statement: ~Copyable {
   package borrowing func optionalInt(_ column: Int32) -> Int? { isNull(column) ? nil : int(column) }
   package borrowing func optionalInt64(_ column: Int32) -> Int64? { isNull(column) ? nil : int64(column) }
 
-  /// A range of message numbers, whose ends are in two columns.
+  /// A range of message numbers; its ends are in two columns.
   ///
   /// - Throws: `store_damaged` for a range that dm never writes.
   package borrowing func seqs(_ from: Int32, _ to: Int32) throws(DMError) -> SeqRange {
@@ -137,7 +137,7 @@ package struct Statement: ~Copyable {
     return lower...upper
   }
 
-  /// A range of change numbers, whose ends are in two columns.
+  /// A range of change numbers; its ends are in two columns.
   ///
   /// - Throws: `store_damaged` for a range that dm never writes.
   borrowing func revs(_ from: Int32, _ to: Int32) throws(DMError) -> ClosedRange<Rev> {

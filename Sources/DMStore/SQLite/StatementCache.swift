@@ -16,7 +16,7 @@ package final class StatementCache {
   private var texts: [String: OpaquePointer] = [:]
   private var verified: Set<Verified> = []
 
-  /// Columns that a statement has from a position on.
+  /// A statement and the columns that it has from a position on.
   struct Verified: Hashable {
     let statement: OpaquePointer
     let columns: ObjectIdentifier
@@ -53,7 +53,7 @@ package final class StatementCache {
     if let other = replace(key, handle) { finalize(other) }
   }
 
-  /// Calls `compare` only if it has not yet been true for the same statement and columns.
+  /// Whether `compare` is true; calls it only if it has not yet been true for the same statement and columns.
   func isVerified(_ columns: Verified, _ compare: () -> Bool) -> Bool {
     if verified.contains(columns) { return true }
     guard compare() else { return false }
@@ -62,7 +62,7 @@ package final class StatementCache {
   }
 
   private func finalize(_ handle: OpaquePointer) {
-    // A later statement can get the same address.
+    // A later statement can get the address of a finalized one.
     if !verified.isEmpty { verified = verified.filter { $0.statement != handle } }
     sqlite3_finalize(handle)
   }

@@ -26,7 +26,7 @@ package struct Transaction: ~Copyable {
     if sqlite3_get_autocommit(handle) == 0 { sqlite3_exec(handle, "ROLLBACK", nil, nil, nil) }
   }
 
-  /// Makes the changes durable and visible; if that fails, none of them is.
+  /// Makes the changes durable and visible; if this fails, none of the changes takes effect.
   package consuming func commit() throws(DMError) {
     var commit = try statements.prepare("COMMIT")
     try commit.run()

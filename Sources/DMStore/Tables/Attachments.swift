@@ -4,7 +4,7 @@ internal import DMSystem
 // Reads: attachment.
 // Writes: attachment.
 
-/// The attachments of messages, and those that were prepared and are in no message yet.
+/// The attachments of messages, and the prepared attachments that are in no message yet.
 package struct Attachments {
   let store: Store
 
@@ -107,7 +107,8 @@ package struct Attachments {
     try store.writeDigest(of: AttachmentKey(number: store.connection.lastInsertedRow), in: .attachment)
   }
 
-  /// Adds attachments to a message that was just inserted: those that are in no message, and copies of the others.
+  /// Adds attachments to a message that was just inserted: the free ones themselves, and copies of those that already
+  /// are in a message.
   ///
   /// - Returns: the attachments of the message.
   package func attach(_ attachments: [Row], to message: MessageKey, by user: UserKey, at time: Timestamp)

@@ -19,8 +19,8 @@ package struct Blocks {
     return try statement.userKeys()
   }
 
-  /// The users in a conversation who block any user: the sender of an imported announcement may never have been in
-  /// it.
+  /// The users in a conversation who block anybody, also users outside it: the sender of an imported announcement may
+  /// never have been in it.
   package func blockers(in conversation: ConversationKey) throws -> [UserKey] {
     var statement = try store.connection.prepare(
       "SELECT DISTINCT b.user FROM block b JOIN participant p ON p.conversation = ?1 AND p.user = b.user")
@@ -72,8 +72,8 @@ package struct Blocks {
     return store.connection.changes > 0
   }
 
-  /// Computes again what the user's blocks change in a conversation: the counts of hidden messages and of mentions, and
-  /// the time of the last activity.
+  /// Computes again the values of a conversation that depend on the user's blocks: the counts of hidden messages and of
+  /// mentions, and the time of the last activity.
   ///
   /// Linear in the messages that the user has not read.
   package func apply(of user: UserKey, in conversation: ConversationKey) throws {
@@ -105,7 +105,7 @@ package struct Blocks {
     try update.run()
   }
 
-  /// Applies blocks after users have joined: those of these users, and those of the users who block them.
+  /// Applies blocks after users have joined: the blocks by these users, and the blocks by users who block them.
   package func apply(toThoseWhoJoined users: [UserKey], _ conversation: ConversationKey) throws {
     guard try hasBlocks() else { return }
     for user in users {
@@ -114,7 +114,7 @@ package struct Blocks {
     }
   }
 
-  /// The messages of a range whose sender a user blocks.
+  /// The messages in a range from senders that a user blocks.
   func blockedMessages(by user: UserKey, in conversation: ConversationKey, _ range: SeqRange) throws -> [SeqRange] {
     var statement = try store.connection.prepare(
       """
@@ -124,8 +124,8 @@ package struct Blocks {
     return try store.readState.ranges(&statement, user, conversation, range)
   }
 
-  /// The time of the newest message whose sender the user does not block; nil if the participant's row need not repeat
-  /// it.
+  /// The time of the newest message whose sender the user does not block; nil if the participant's row need not contain
+  /// it, because it is that of the conversation.
   private func lastActivity(of user: UserKey, in row: Conversations.Row, upTo end: Int) throws -> Timestamp? {
     var statement = try store.connection.prepare(
       """

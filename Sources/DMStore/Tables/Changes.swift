@@ -18,8 +18,8 @@ package struct Changes {
     case deliveryReceipt = 3
     case conversation = 4
     case user = 5
-    /// The user's own state of a conversation: which messages are read, and whether it is pinned, muted, archived or
-    /// listed, and its draft.
+    /// The user's own state of a conversation: its read messages, its draft, and whether it is pinned, muted, archived
+    /// or listed.
     case ownState = 6
     /// The status of messages, changed by a receipt of the user.
     case status = 7
@@ -32,7 +32,7 @@ package struct Changes {
     case waiting = 12
     case waitingChanged = 13
     case waitingDeleted = 14
-    /// A message of the user that waited, and has its number now.
+    /// A message of the user that waited for the hub, and now has its number.
     case ordered = 15
   }
 
@@ -98,7 +98,7 @@ package struct Changes {
     package let user: UserKey
     package let kinds: Set<Kind>
 
-    /// A bit for each kind: from a list, SQLite would make a table again for each batch.
+    /// A bit for each kind, because SQLite would build a table of a list again for each batch.
     var kindMask: Int64 { kinds.reduce(0) { $0 | 1 << $1.rawValue } }
 
     /// Nil for all conversations that the user is in.
@@ -128,11 +128,12 @@ package struct Changes {
 
   /// Passes up to `limit` changes after `rev` to `body`, in order, until `body` returns false.
   ///
-  /// It does not check whether the user is in the conversation of a change. The viewer does, and caches that for each
-  /// conversation.
+  /// It does not check whether the user is in the conversation of a change: the viewer checks this, and caches it for
+  /// each conversation.
   ///
   /// - Returns: the number of changes that were read.
-  /// - Throws: `store_damaged` if changes come out of order, because a reader that goes on from one would never end.
+  /// - Throws: `store_damaged` if changes come out of order, because a reader that continues from the last one might
+  ///   never end.
   package func forEach(
     after rev: Rev, _ filter: Filter, limit: Int, as viewer: Viewer, _ body: (Row) throws -> Bool
   ) throws -> Int {
@@ -204,7 +205,7 @@ package struct Changes {
 
   /// The number of changes from one pruning to the next.
   ///
-  /// One pruning deletes at most five times as many, so that a write stays short.
+  /// One pruning deletes at most five times this number, so that a write stays short.
   static let pruneInterval: Int64 = 1000
 
   /// Deletes old changes, once for every thousand changes logged.
@@ -221,8 +222,8 @@ package struct Changes {
     try prune(now: min(.now, statement.timestamp(0)))
   }
 
-  /// Deletes the oldest changes, but none of the last 30 days, none that a consumer of the last 90 days still needs,
-  /// and never the last one.
+  /// Deletes the oldest changes, except those of the last 30 days, those that a consumer used in the last 90 days still
+  /// needs, and the last change.
   package func prune(now: Timestamp) throws {
     guard let logged = try range() else { return }
     var oldest = try store.connection.prepare(
@@ -240,7 +241,8 @@ package struct Changes {
     try delete.run()
   }
 
-  /// The times at which messages of a range were delivered, by user, as far as the change log still has them.
+  /// The times at which messages of a range were delivered to each user, as far as the change log still has the
+  /// receipts.
   package func deliveries(
     in conversation: ConversationKey, overlapping range: SeqRange
   ) throws -> [UserKey: [(range: SeqRange, at: Timestamp)]] {

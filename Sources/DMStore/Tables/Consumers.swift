@@ -57,8 +57,7 @@ package struct Consumers {
     try store.writeDigest(of: ConsumerKey(number: store.connection.lastInsertedRow), in: .consumer)
   }
 
-  /// Stores the conversations of a consumer's stream and whether it marks messages as delivered, when the stream
-  /// starts.
+  /// Stores, when a consumer's stream starts, its conversations and whether it marks messages as delivered.
   package func describe(
     _ key: ConsumerKey, conversations: [ConversationKey]?, marksDelivered: Bool, now: Timestamp
   ) throws {
@@ -91,9 +90,10 @@ package struct Consumers {
     try statement.run()
   }
 
-  /// Counts, for each conversation, the messages of others that a user sees and that a consumer has not received yet.
+  /// Counts, for each conversation, the messages of others that a user sees and that were logged after the change
+  /// `rev`.
   ///
-  /// With `last`, it counts the messages between two changes.
+  /// With `last`, it counts only messages that were logged up to that change.
   ///
   /// - Parameter viewer: decides which messages the user sees; with tombstones, gone messages count too.
   /// - Returns: the number of such messages in each conversation, and the number of the last of them.

@@ -33,9 +33,9 @@ extension Conversations {
 }
 
 extension Conversations {
-  /// Removes what was said in a conversation and what was done with it, because the log of the hub is pulled again.
+  /// Removes the messages of a conversation and all that was done to them, because the log of the hub is pulled again.
   ///
-  /// What the person keeps to themselves stays: pin, mute, archive, draft, name. Linear in the messages.
+  /// The user's private settings stay: pin, mute, archive, draft, name. Linear in the messages.
   package func empty(_ conversation: ConversationKey, keeping user: UserKey) throws {
     try removeContents(of: conversation)
     let ofMessages = "message IN (SELECT id FROM message WHERE conversation = ?1)"
@@ -72,7 +72,7 @@ extension Conversations {
     try update.run()
   }
 
-  /// Takes the messages of a conversation out of the search index, and their attachments from them.
+  /// Removes the messages of a conversation from the search index, and deletes their attachments.
   private func removeContents(of conversation: ConversationKey) throws {
     var messages = try store.connection.prepare("SELECT id, text FROM message WHERE conversation = ?")
     messages.bind(conversation)
@@ -86,9 +86,9 @@ extension Conversations {
 }
 
 extension Changes {
-  /// Makes changes of a conversation say no more than that it has changed.
+  /// Replaces the changes of a conversation by changes that say only that it has changed.
   ///
-  /// They stay: a number that is missing would pass for damage.
+  /// No change is deleted, because a missing number would count as damage.
   fileprivate func forget(_ conversation: ConversationKey) throws {
     var found = try store.connection.prepare("SELECT rev FROM change WHERE conversation = ? AND kind <> ?")
     found.bind(conversation)

@@ -11,7 +11,8 @@ extension Conversations {
     if query.matching != nil { try store.connection.addFolding() }
     var statement = try store.connection.prepare(text: Self.listSQL(query, paged: query.after != nil))
     statement.bind(viewer.user)
-    // The query counts messages as unread that have expired since the last write, so its limit could leave too few.
+    // The query also counts unread messages that have expired since the last write; a limit in it could leave too few
+    // rows after these are subtracted.
     let isLonger = try query.unreadOnly && viewer.hasPending
     statement.bind(isLonger ? -1 : query.limit ?? -1)
     statement.bind(query.matching)
@@ -72,7 +73,7 @@ extension Conversations {
     }
     var condition = "p.last_activity IS NOT NULL"
     if let newest = query.newest {
-      // A bound and not a subquery with a limit, which SQLite would read to its end for a few rows.
+      // Uses a bound, not a subquery with a limit: SQLite would read the subquery to its end, even for a few rows.
       let first = """
         FROM participant b INDEXED BY participant_activity WHERE b.user = ?1 AND b.last_activity IS NOT NULL
         ORDER BY b.is_pinned DESC, b.last_activity DESC LIMIT 1 OFFSET \(newest)
@@ -126,7 +127,7 @@ extension Conversations {
     return sql
   }
 
-  /// A column of the state that is stored for a user who has left.
+  /// A column of the conversation's state that is stored for a user who has left.
   private static func former(_ column: String) -> String {
     "(SELECT f.\(column) FROM former f WHERE f.user = p.user AND f.conversation = p.conversation)"
   }
@@ -179,7 +180,7 @@ extension Conversations {
     let isFormer = row.bool(Column.isFormer)
     store.conversationIDs[key.number] = row.identifier(Column.id)
     let words = row.text(Column.participants).utf8.split(separator: 0x20)
-    // For a participant, the flag of owners precedes each handle; for a former participant there is no flag.
+    // A flag for owners precedes each handle, except in the stored list for a former participant.
     let participants = words.map { Handle(stored: String(Substring(isFormer ? $0 : $0.dropFirst()))) }
     var conversation = Conversation(
       id: row.identifier(Column.id), isGroup: row.bool(Column.isGroup), title: row.optionalText(Column.title),
@@ -197,7 +198,7 @@ extension Conversations {
     }
     conversation.name = try name(of: conversation, as: viewer)
     if conversation.unreadCount > 0 {
-      // If the user does not see some of the unread messages, the first unread number may be one of those.
+      // If the user does not see some of the unread messages, the first unread number may belong to one of them.
       let isPlain = row.int(Column.blockedCount) == 0 && pending.unread == 0
       conversation.firstUnreadSeq =
         isPlain ? row.optionalInt(Column.firstUnread) ?? 1 : try firstUnread(in: key, as: viewer)

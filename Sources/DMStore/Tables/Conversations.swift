@@ -65,10 +65,9 @@ package struct Conversations {
     return try row(&statement)
   }
 
-  /// The groups of a user with a title; a group that they have left is found by the title that it had then.
+  /// The groups with a title that a user is or was in; a group that they have left is found by its title at that time.
   ///
-  /// CROSS JOIN keeps SQLite from reading all conversations of the user instead (sqlite.org/optoverview.html, section
-  /// 7).
+  /// CROSS JOIN prevents SQLite from reading all conversations of the user (sqlite.org/optoverview.html, section 7).
   static let ownGroups = """
     SELECT \(columns), 0 AS is_former FROM conversation c
     CROSS JOIN participant p ON p.conversation = c.id WHERE title = ?1 AND p.user = ?2 AND p.left_seq IS NULL
@@ -78,7 +77,7 @@ package struct Conversations {
     ORDER BY is_former, 1
     """
 
-  /// The groups with a title that a user is or was in, or, without a user, those that an import created.
+  /// The groups with this title that a user is or was in; without a user, those that an import created.
   package func groups(titled title: String, of user: UserKey?) throws -> [Row] {
     var statement =
       user == nil
@@ -178,7 +177,7 @@ package struct Conversations {
     store.conversationIDs[conversation.number] = id
   }
 
-  /// The user who created a conversation; nil if nobody knows.
+  /// The user who created a conversation; nil if it is unknown.
   package func creator(of conversation: ConversationKey) throws -> UserKey? {
     var statement = try store.connection.prepare("SELECT creator FROM conversation WHERE id = ?")
     statement.bind(conversation)
@@ -207,7 +206,7 @@ package struct Conversations {
   ///
   /// - Parameters:
   ///   - added: the number of messages added at the end.
-  ///   - user: the user who has read the added messages; nil if they count as read for all participants.
+  ///   - user: the user who has read the added messages; nil if the messages count as read for all participants.
   ///   - sender: the sender of the messages. For users who block the sender, the messages count as hidden, and the last
   ///     activity stays as it is.
   package func update(_ row: Row, added: Int, readBy user: UserKey?, sender: UserKey?) throws {
@@ -235,7 +234,7 @@ package struct Conversations {
     participants.bind(blockers.isEmpty ? nil : jsonArray(blockers))
     try participants.run()
     for blocker in blockers {
-      // Messages that count as read by all count as read by the blocker, too.
+      // Messages that count as read by all participants count as read by the blocking user, too.
       var hide = try store.connection.prepare(
         """
         UPDATE participant SET blocked_count = blocked_count + ?3, read_count = read_count + ?4

@@ -3,7 +3,7 @@ package import DMModel
 // Reads: hub, hub_person.
 // Writes: hub, hub_person.
 
-/// The hub of a linked store: whose store it is, and which state of the hub it was compared with.
+/// The hub of a linked store, the store's person, and the state of the hub with which the store was last compared.
 package struct Hub {
   let store: Store
 
@@ -30,7 +30,7 @@ package struct Hub {
     case uuid, user, machine, joinedAt, leftAt, refusal, epoch, startedAt, horizon, peopleRev, clockOffset, network
   }
 
-  /// The hub; nil for a store of its own.
+  /// The hub; nil for a store that is not linked.
   package func row() throws -> Row? {
     guard store.isLinked else { return nil }
     var statement = try store.connection.prepare(
@@ -56,7 +56,7 @@ package struct Hub {
     store.isLinked = true
   }
 
-  /// Links a store in which nothing was said.
+  /// Links a store that has no conversations.
   package func link(to hub: Identifier, as user: UserKey, machine: Identifier, at time: Timestamp) throws {
     try makeTables()
     var insert = try store.connection.prepare(
@@ -92,7 +92,7 @@ package struct Hub {
 
   // MARK: Persons
 
-  /// The user of a person's number on the hub.
+  /// The user for the number that a person has on the hub.
   package func user(ofPerson person: Int64) throws -> UserKey? {
     var statement = try store.connection.prepare("SELECT user FROM hub_person WHERE id = ?")
     statement.bind(person)
@@ -106,7 +106,7 @@ package struct Hub {
     return try statement.step() ? statement.int64(0) : nil
   }
 
-  /// Records the number of a user, instead of the one that they or another had.
+  /// Records the number of a user; replaces their previous number, and takes the number from any other user.
   package func set(_ person: Int64, of user: UserKey) throws {
     do {
       var delete = try store.connection.prepare("DELETE FROM hub_person WHERE user = ? OR id = ?")

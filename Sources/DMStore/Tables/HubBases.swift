@@ -3,7 +3,7 @@ package import DMModel
 // Reads: hub_base, message, reaction.
 // Writes: hub_base.
 
-/// What the hub has of messages while acts of the person that wait show something else.
+/// The hub's state of messages that the store shows otherwise because operations of the person wait.
 package struct HubBases {
   let store: Store
 
@@ -14,7 +14,7 @@ package struct HubBases {
     package var emoji: String?
     package var emojiAt: Timestamp?
 
-    /// Replaces the reaction; one that is the same keeps its time.
+    /// Replaces the reaction; if it is the same, its time stays.
     package mutating func react(_ emoji: String?, at time: Timestamp) {
       if self.emoji.map(ExactString.init) != emoji.map(ExactString.init) { (self.emoji, emojiAt) = (emoji, time) }
     }
@@ -33,7 +33,7 @@ package struct HubBases {
       emoji: statement.optionalText(Column.emoji), emojiAt: statement.optionalTimestamp(Column.emojiAt))
   }
 
-  /// Keeps what is shown now as what the hub has, unless that is kept already.
+  /// Stores the current state of a message as the hub's state, unless one is already stored.
   package func keep(_ message: MessageKey, for user: UserKey) throws {
     var insert = try store.connection.prepare(
       """
@@ -57,9 +57,9 @@ package struct HubBases {
     try update.run()
   }
 
-  /// Forgets what the hub has of a message that becomes a tombstone, on which no act shows.
+  /// Deletes the hub's state of a message that becomes a tombstone, which no operation changes.
   ///
-  /// A deletion by the person that waited hides the tombstone no more, as in their other stores.
+  /// If a deletion by the person was waiting, the tombstone is no longer hidden, as in their other stores.
   package func end(of message: Messages.Row) throws {
     guard try row(of: message.key) != nil, let me = try store.hub.row()?.user else { return }
     try delete(message.key)

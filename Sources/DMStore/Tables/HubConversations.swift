@@ -3,7 +3,7 @@ package import DMModel
 // Reads: hub_conversation.
 // Writes: hub_conversation.
 
-/// How far this store has the logs of the conversations that the hub has.
+/// How far this store has pulled the log of each conversation of the hub.
 package struct HubConversations {
   let store: Store
 
@@ -19,7 +19,7 @@ package struct HubConversations {
     package var historyUpTo: Int64
     /// The highest rev that the hub has ever named.
     package var namedRev: Int64
-    /// The code of the reason why it is pulled no more.
+    /// The code of the reason why the log is no longer pulled.
     package var fault: String?
 
     package init(
@@ -63,14 +63,14 @@ package struct HubConversations {
     return rows
   }
 
-  /// Removes the row of a conversation that the hub does not have any more.
+  /// Removes the row of a conversation that the hub no longer has.
   package func delete(_ conversation: ConversationKey) throws {
     var delete = try store.connection.prepare("DELETE FROM hub_conversation WHERE conversation = ?")
     delete.bind(conversation)
     try delete.run()
   }
 
-  /// Writes a row, a new one or instead of the one that is there.
+  /// Inserts or replaces a row.
   package func write(_ row: Row) throws {
     var insert = try store.connection.prepare(
       """

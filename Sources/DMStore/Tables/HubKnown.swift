@@ -3,12 +3,12 @@ package import DMModel
 // Reads: change, consumer, hidden_range, hub_known, message, outbox, read_range.
 // Writes: hub_known.
 
-/// Messages of a conversation whose log is pulled again, and what was done to them.
+/// The messages that a conversation had before its log is pulled again, and the user's state of each.
 package struct HubKnown {
   let store: Store
 
-  /// What the person had done to a message, and whether each of their consumers has had it; nil for a message that was
-  /// not here.
+  /// Whether the user had read and deleted a message, and whether all their consumers had received it; nil for a
+  /// message that the store did not have.
   package func row(_ id: Identifier) throws -> (isRead: Bool, isDeleted: Bool, isConsumed: Bool)? {
     var statement = try store.connection.prepare(
       "SELECT is_read, is_deleted, is_consumed FROM hub_known WHERE uuid = ?")
@@ -16,8 +16,8 @@ package struct HubKnown {
     return try statement.step() ? (statement.bool(0), statement.bool(1), statement.bool(2)) : nil
   }
 
-  /// Remembers the messages of a conversation, what the user has done to them, and whether each of their consumers has had
-  /// them.
+  /// Records the messages of a conversation: whether the user has read and deleted each, and whether all their
+  /// consumers have received it.
   package func remember(_ conversation: ConversationKey, of user: UserKey) throws {
     var insert = try store.connection.prepare(
       """

@@ -3,7 +3,7 @@ package import DMModel
 // Reads: hub_unreadable.
 // Writes: hub_unreadable.
 
-/// What the hub has of messages that this version of dm cannot read, for a later one that can.
+/// The payloads of messages that this version of dm cannot read, for a later version that can.
 package struct HubUnreadable {
   let store: Store
 

@@ -4,7 +4,7 @@ package import DMModel
 // Writes: participant.
 
 extension Members {
-  /// The keys of a user's conversations, of all or of those with unread messages.
+  /// The keys of a user's conversations: all, or those with unread messages.
   package func conversationKeys(of user: UserKey, unreadOnly: Bool) throws -> [ConversationKey] {
     var statement = try store.connection.prepare(
       """
@@ -32,7 +32,7 @@ extension Members {
     case archived(Bool)
     case mutedUntil(Timestamp?)
     case draft(String?)
-    /// Not in the user's lists until a new message arrives.
+    /// Whether the conversation is absent from the user's lists until a new message arrives.
     case deleted(Bool)
   }
 
@@ -74,7 +74,7 @@ extension Members {
     return try statement.step() ? statement.optionalText(0) : nil
   }
 
-  /// Whether a user shares a conversation, of all or of some, with another user that they do not block.
+  /// Whether a user shares one of these conversations, or any for nil, with another user, and does not block them.
   package func sharesConversation(_ user: UserKey, _ other: Handle, among conversations: [ConversationKey]?) throws
     -> Bool
   {

@@ -7,7 +7,7 @@ package import DMModel
 package struct Members {
   let store: Store
 
-  /// The conversations that two users are, or were, both in.
+  /// The conversations in which both users are or were.
   package func sharedConversations(_ one: UserKey, _ other: UserKey) throws -> [ConversationKey] {
     var statement = try store.connection.prepare(
       """
@@ -52,7 +52,7 @@ package struct Members {
     return try statement.userKeys()
   }
 
-  /// Makes a user a participant from the first message on; does nothing if they already are one.
+  /// Makes a user a participant who sees all messages from the first on; does nothing if they already are one.
   ///
   /// Reads no more rows than a small group has, however large the conversation is.
   ///
@@ -103,7 +103,7 @@ package struct Members {
     try deleteFormer(user, of: row.key)
   }
 
-  /// Ends the membership of a user; the last message of the conversation is the last that they may see.
+  /// Ends the membership of a user; they may see the messages up to the conversation's current last one.
   package func leave(_ row: Conversations.Row, _ user: UserKey) throws {
     do {
       var statement = try store.connection.prepare(
@@ -154,7 +154,7 @@ package struct Members {
     try statement.run()
   }
 
-  /// Makes users the only owners of a conversation; does nothing if there are none.
+  /// Makes these users the only owners of a conversation; does nothing if the list is empty.
   package func setOwners(_ users: [UserKey], of conversation: ConversationKey) throws {
     if users.isEmpty { return }
     do {
@@ -176,7 +176,7 @@ package struct Members {
 }
 
 extension Members {
-  /// The current state of a group, for each former participant.
+  /// A query for the current state of a group, as a row for each former participant.
   private static let present = """
     SELECT p.user, c.id, c.title, c.avatar_url, c.expire_after, coalesce((SELECT group_concat(u.handle, ' ')
       FROM participant o JOIN user u ON u.id = o.user WHERE o.conversation = c.id AND o.left_seq IS NULL), ''),
@@ -189,7 +189,7 @@ extension Members {
     """
   private static let lastRev = "coalesce((SELECT max(rev) FROM change), 0)"
 
-  /// The last message that each participant has received, as JSON.
+  /// A subquery for the last message that each participant has received, as JSON.
   private static func delivered(_ conversation: String) -> String {
     """
     (SELECT json_group_object(d.user, d.delivered_seq) FROM participant d
@@ -237,9 +237,9 @@ extension Members {
     return try deleted + store.connection.changes + completeFormers()
   }
 
-  /// Stores which receipts there are now for former participants in rows of an older version, which did not note it.
+  /// Completes `former` rows that an older version wrote without the state of the receipts, with the current state.
   ///
-  /// - Returns: their number.
+  /// - Returns: the number of these rows.
   @discardableResult
   func completeFormers() throws -> Int {
     try store.connection.execute(

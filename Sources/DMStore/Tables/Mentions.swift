@@ -30,7 +30,7 @@ package struct Mentions {
     try update.run()
   }
 
-  /// The number of messages in a range that mention a user, without those of senders that they block.
+  /// The number of messages in a range that mention a user, without messages from senders that they block.
   package func count(_ user: UserKey, in conversation: ConversationKey, _ range: SeqRange) throws -> Int {
     var statement = try store.connection.prepare(
       """
@@ -45,7 +45,7 @@ package struct Mentions {
     return try statement.step() ? statement.int(0) : 0
   }
 
-  /// Makes messages of a range mention a user no more.
+  /// Removes the mentions of a user from the messages of a range.
   package func remove(_ user: UserKey, in conversation: ConversationKey, _ range: SeqRange) throws {
     var statement = try store.connection.prepare(
       "SELECT seq FROM mention WHERE conversation = ? AND user = ? AND seq BETWEEN ? AND ?")

@@ -27,7 +27,7 @@ extension Messages {
 
   /// Turns a message into a tombstone: its text is overwritten, and it no longer counts as unread.
   ///
-  /// Linear in the participants, above all in those who have not read it.
+  /// Linear in the participants; those who have not read it cost most.
   package func makeTombstone(of message: Row, at time: Timestamp) throws {
     let (conversation, seq) = (message.address.conversation, message.address.seq)
     for user in try store.readState.unreadBy(seq, in: conversation) {
@@ -92,8 +92,8 @@ extension Messages {
     return try statement.step() ? statement.timestamp(0) : nil
   }
 
-  /// The maximum number of expired messages that a write turns into tombstones, and the maximum time for this in
-  /// microseconds, because other processes wait for the write.
+  /// The limits, because other processes wait for a write: the expired messages that it turns into tombstones, and the
+  /// microseconds that this takes.
   private static let expiryBatch = (count: 500, time: 20_000 as Int64)
 
   /// Turns expired messages into tombstones, the oldest first; the rest is left for the next write.
@@ -112,7 +112,7 @@ extension Messages {
     return count
   }
 
-  /// Corrects when a message was edited, without an event.
+  /// Corrects the time at which a message was edited, without logging a change.
   package func set(editedAt time: Timestamp?, of message: Row) throws {
     do {
       var update = try store.connection.prepare(

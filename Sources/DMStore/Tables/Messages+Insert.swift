@@ -2,7 +2,7 @@ package import DMModel
 internal import DMSystem
 
 extension Messages {
-  /// Who decides the time of a new message, and when it expires.
+  /// The source of a new message's time and of the time at which it expires.
   package enum Origin: Equatable, Sendable {
     /// This store: now, and the lifetime of the message or of its conversation.
     case here
@@ -21,7 +21,7 @@ extension Messages {
     /// The user who sent the original of a forwarded message.
     package var forwardedFrom: UserKey? = nil
     package var origin = Origin.here
-    /// The lifetime in microseconds, nil for that of the conversation, for a message that the hub has not ordered.
+    /// The lifetime in microseconds; nil for the conversation's lifetime; unused if the hub has ordered the message.
     package var lifetime: Int64? = nil
     package var systemKind: Message.SystemKind? = nil
     package var subject: String? = nil
@@ -77,7 +77,7 @@ extension Messages {
 
   /// The time of a message that is added to a conversation, and the end of its lifetime.
   ///
-  /// `time(after:now:)` determines the time of a message of this store; its lifetime starts at the time of the clock.
+  /// For a message of this store, `time(after:now:)` determines its time, but its lifetime starts now.
   private func times(of message: NewMessage, in row: Conversations.Row) -> (Timestamp, expiresAt: Timestamp?) {
     func end(_ start: Timestamp, _ lifetime: Int64?) -> Timestamp? {
       lifetime.map { Timestamp(microseconds: start.microseconds + $0) }
@@ -121,12 +121,14 @@ extension Messages {
     return MessageKey(number: store.connection.lastInsertedRow)
   }
 
-  /// The microseconds by which a clock may be set back without the times of a conversation going back.
+  /// The maximum number of microseconds by which a clock may be set back while the times of a conversation still
+  /// increase.
   package static let tolerance: Int64 = 60_000_000
 
   /// The time of a new message: now, or a microsecond after the last message if the clock was set back a little.
   ///
-  /// If the last message is more than a minute ahead of the clock, the clock was wrong then, and the time is `now`.
+  /// If the last message is more than a minute ahead of the clock, its time is considered wrong, and the result is
+  /// `now`.
   package static func time(after last: Timestamp, now: Timestamp) -> Timestamp {
     if last.microseconds - now.microseconds > tolerance { return now }
     return max(now, Timestamp(microseconds: last.microseconds + 1))

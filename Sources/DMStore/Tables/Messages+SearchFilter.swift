@@ -112,7 +112,7 @@ extension Messages {
 }
 
 extension Messages {
-  /// The announcements of a conversation that say who came and who went, the newest first.
+  /// The announcements that users joined or left a conversation, the newest first.
   package func comings(in conversation: ConversationKey) throws -> [(seq: Int, handle: Handle, isComing: Bool)] {
     var statement = try store.connection.prepare(
       """

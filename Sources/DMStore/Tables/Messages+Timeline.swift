@@ -26,7 +26,7 @@ extension Messages {
     package let sender: UserKey?
     /// The end of the time range, not included.
     package let before: Timestamp
-    /// The last message of the history; later messages come with the stream.
+    /// The last message of the history; the stream delivers later messages.
     package let lastKey: MessageKey
     package let unreadOnly: Bool
     /// Leaves out conversations that are muted at this time; nil leaves out none.
@@ -46,8 +46,8 @@ extension Messages {
     }
   }
 
-  /// The messages that a user sees among the next `limit` messages from a position on, in order, and the position after
-  /// the last of them; nil if there are no more.
+  /// Reads the next `limit` messages from a position on; returns those that the user sees, in order, and the position
+  /// after the last one read; nil if there are no more.
   package func timeline(_ filter: TimelineFilter, from position: TimelinePosition, limit: Int, as viewer: Viewer) throws
     -> (messages: [Message], next: TimelinePosition)?
   {
@@ -71,7 +71,7 @@ extension Messages {
     return next.map { (messages, $0) }
   }
 
-  /// The position of the first of the newest `count` messages since a time that a user sees.
+  /// The position of the first of the newest `count` messages that a user sees, at the earliest a given time.
   package func start(ofNewest count: Int, _ filter: TimelineFilter, since: Timestamp, as viewer: Viewer) throws
     -> TimelinePosition
   {
@@ -99,7 +99,7 @@ extension Messages {
 
   /// The conditions of a filter on a message `m`, in parameters 1 to 7.
   ///
-  /// They do not include whether the user is in its conversation: the viewer checks that, and caches it for each
+  /// They do not check whether the user is in the conversation: the viewer checks this, and caches it for each
   /// conversation.
   private static let timelineCondition = """
     m.created_at < ?2 AND m.id <= ?3
@@ -121,7 +121,8 @@ extension Messages {
     statement.bind(filter.sender)
   }
 
-  /// The number of the first of the newest `count` messages of a range that a user sees, and how many there are.
+  /// Finds the newest messages of a range that a user sees, at most `count`: the number of the first, and how many
+  /// there are.
   package func start(ofNewest count: Int, in range: SeqRange, of conversation: ConversationKey, as viewer: Viewer)
     throws
     -> (seq: Int, count: Int)
@@ -147,17 +148,17 @@ extension Messages {
     return (first, found)
   }
 
-  /// The number of the first of the newest `count` messages that a user sees, nil if there are fewer, and how many
-  /// there are.
+  /// Finds the newest messages that a user sees, at most `count`: the number of the first, nil if there are fewer than
+  /// `count`, and how many there are.
   ///
-  /// Linear in `count` and in the messages after that one which the user does not see.
+  /// Linear in `count` and in the messages in between that the user does not see.
   package func end(_ count: Int, of row: Conversations.Row, as viewer: Viewer) throws -> (seq: Int?, count: Int) {
     guard row.lastVisibleSeq > 0 else { return (nil, 0) }
     let start = try start(ofNewest: count, in: 1...row.lastVisibleSeq, of: row.key, as: viewer)
     return (start.count == count ? start.seq : nil, start.count)
   }
 
-  /// The key of the last message that was stored; keys grow, and none is reused.
+  /// The key of the last stored message; keys increase, and are never reused.
   package func lastMessageKey() throws -> MessageKey {
     var statement = try store.connection.prepare("SELECT max(id) FROM message")
     return MessageKey(number: try statement.step() ? statement.int64(0) : 0)

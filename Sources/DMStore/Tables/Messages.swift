@@ -43,14 +43,14 @@ package struct Messages {
     func callAsFunction(_ column: Column) -> Int32 { first + column.rawValue }
   }
 
-  /// What decides how a message is shown, read once.
+  /// The columns that decide how a message is shown, read once.
   private struct Head {
     let conversation: ConversationKey
     let seq: Int
     let sender: UserKey
     let expiresAt: Timestamp?
     let isGone: Bool
-    /// Whether it is shown as a tombstone, although no write has made it one yet.
+    /// Whether it is shown as a tombstone because it has expired, although no write has made it a tombstone yet.
     var isOver = false
 
     init(_ row: borrowing Statement, _ at: Columns) {
@@ -71,7 +71,7 @@ package struct Messages {
       try viewer.sees(
         head.seq, in: head.conversation, from: head.sender, isGone: head.isGone, expiresAt: head.expiresAt)
     else { return nil }
-    // It has expired since the last write, and is shown as the tombstone that it will be.
+    // A message that has expired since the last write is shown as a tombstone already.
     head.isOver = viewer.extras == .tombstones && !head.isGone && head.expiresAt.map { $0 <= viewer.now } == true
     // Returned directly: copying a message costs as much as reading it.
     if head.isOver || isPlain(row, at, head) { return try common(row, at, head, as: viewer) }
@@ -80,7 +80,7 @@ package struct Messages {
     return message
   }
 
-  /// Whether a message has neither words nor attachments, although it is no announcement and is not gone.
+  /// Whether a message has neither text nor attachments, although it is not an announcement and not deleted.
   private func isUnreadable(_ row: borrowing Statement, _ at: Columns) -> Bool {
     row.isNull(at(.text)) && row.isNull(at(.systemKind)) && row.isNull(at(.deletedAt))
       && row.int64(at(.attachmentCount)) == 0
@@ -148,7 +148,7 @@ package struct Messages {
     return try statement.step() ? Address(conversation: statement.conversationKey(0), seq: statement.int(1)) : nil
   }
 
-  /// The conversation and number of a message by its id, or by the id that it had before the hub had it.
+  /// The conversation and number of a message by its id, or by the id under which it waited for the hub.
   package func address(ofIDOrAlias id: Identifier) throws -> Address? {
     if let address = try address(of: id) { return address }
     guard store.isLinked, let hubID = try store.waiting.alias(id) else { return nil }
@@ -180,13 +180,14 @@ package struct Messages {
 
   /// Finds a message by its nonce.
   ///
-  /// The plus keeps SQLite from reading the conversation by number instead (sqlite.org/optoverview.html, section 4).
+  /// The plus prevents SQLite from reading the conversation in the order of numbers (sqlite.org/optoverview.html,
+  /// section 4).
   static let addressOfNonce: StaticString = """
     SELECT seq FROM message WHERE conversation = ?1 AND nonce = ?2 AND (?3 IS NULL OR sender = ?3)
     ORDER BY +seq DESC LIMIT 1
     """
 
-  /// The message of a sender that has a nonce; without a sender, the newest message that has it.
+  /// The newest message with a nonce, from one sender or, if `sender` is nil, from any.
   package func address(of nonce: String, from sender: UserKey?, in conversation: ConversationKey) throws -> Address? {
     var statement = try store.connection.prepare(Self.addressOfNonce)
     statement.bind(conversation)
@@ -243,8 +244,8 @@ package struct Messages {
 
   /// The numbers of the messages that were sent at a time or later, ascending.
   ///
-  /// Each message is compared by its own time, because a clock that is set back makes times go back. Costs in
-  /// proportion to the conversation, or to the messages of all conversations since then, whichever is less.
+  /// Each message is compared by its own time, because a clock that is set back makes times go back. Linear in the
+  /// messages of the conversation, or in the messages of all conversations since that time, whichever are fewer.
   package func seqs(notBefore time: Timestamp, in row: Conversations.Row) throws -> [SeqRange] {
     var seqs = try seqsByTime(notBefore: time, in: row)
     if seqs == nil {
@@ -260,7 +261,7 @@ package struct Messages {
     return coalesced((seqs ?? []).map { $0...$0 })
   }
 
-  /// Reads the messages of all conversations instead; nil if these are more than the messages of the conversation.
+  /// Reads the messages of all conversations since a time; nil if these are more than the messages of the conversation.
   private func seqsByTime(notBefore time: Timestamp, in row: Conversations.Row) throws -> [Int]? {
     var statement = try store.connection.prepare(
       "SELECT conversation, seq FROM message INDEXED BY message_created WHERE created_at >= ?")
@@ -278,7 +279,7 @@ package struct Messages {
 }
 
 extension Messages {
-  /// The words that identify a message in a finding: the id of its conversation and its number.
+  /// The words that identify a message in a finding: its conversation's id and its number.
   package func reference(to message: MessageKey) throws -> String {
     var statement = try store.connection.prepare(
       "SELECT c.uuid, m.seq FROM message m JOIN conversation c ON c.id = m.conversation WHERE m.id = ?")

@@ -4,7 +4,8 @@ package import DMModel
 
 /// The operations that are pushed again because the hub was restored.
 extension Outbox {
-  /// Lets what is open in a conversation wait for it, if it is refused, because the hub was set back.
+  /// Marks the open operations of a conversation as repeated, because the hub was restored: if the hub refuses one, it
+  /// waits for the conversation.
   package func repeatOpen(in conversation: ConversationKey) throws {
     var update = try store.connection.prepare(
       "UPDATE outbox SET is_repeated = 1 WHERE conversation = ? AND state < 3")
@@ -12,9 +13,9 @@ extension Outbox {
     try update.run()
   }
 
-  /// Queues an operation again that was done, because the hub was set back.
+  /// Queues a finished operation again, because the hub was restored.
   ///
-  /// - Parameter arguments: those that it has now; nil for those that it had.
+  /// - Parameter arguments: the new arguments; nil to keep the old ones.
   package func queueAgain(_ key: OutboxKey, _ payload: [UInt8]?, arguments: String? = nil) throws {
     var update = try store.connection.prepare(
       """
@@ -29,7 +30,7 @@ extension Outbox {
     store.rings = true
   }
 
-  /// Replaces what the hub reads of an operation.
+  /// Replaces the part of an operation that the hub reads.
   package func set(arguments: String, of key: OutboxKey) throws {
     var update = try store.connection.prepare("UPDATE outbox SET arguments = ?2 WHERE id = ?1")
     update.bind(key)
@@ -37,8 +38,8 @@ extension Outbox {
     try update.run()
   }
 
-  /// Lets the operations of a conversation be tried again that wait until the hub names it, or were refused because
-  /// others were in it.
+  /// Queues the repeated operations of a conversation now: those that wait until the hub names it, and those refused
+  /// with `other_members`.
   package func wake(in conversation: ConversationKey) throws {
     var update = try store.connection.prepare(
       """

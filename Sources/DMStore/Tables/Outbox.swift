@@ -3,7 +3,7 @@ package import DMModel
 // Reads: message, message_alias, outbox, waiting.
 // Writes: outbox.
 
-/// What was done in a linked store and the hub has not ordered yet, in this order.
+/// The operations of a linked store for its hub, in the order in which they were done.
 package struct Outbox {
   let store: Store
 
@@ -17,7 +17,7 @@ package struct Outbox {
     case queued = 0
     /// Its push has begun; the hub may have it.
     case sending
-    /// The hub has ordered it; it has not come back in the log yet.
+    /// The hub has ordered it; the store has not pulled its entry yet.
     case acknowledged
     case refused
     case done
@@ -29,9 +29,9 @@ package struct Outbox {
     package var conversation: ConversationKey?
     package var target: Identifier?
     package let nonce: Identifier
-    /// What the hub reads of it besides, a JSON object.
+    /// The other fields that the hub reads: a JSON object.
     package var arguments = "{}"
-    /// What only people read, the bytes of a JSON object.
+    /// The content that the hub does not read: the bytes of a JSON object.
     package var payload: [UInt8]?
     package var notBefore: Timestamp?
 
@@ -79,8 +79,8 @@ package struct Outbox {
     fault, is_repeated
     """
 
-  /// Holds for all but acts on a message that neither is there nor waits, because the hub has lost it: they wait in case
-  /// that it comes back.
+  /// False only for acts on a message that the store does not have, because the hub has lost it: they wait in case the
+  /// message comes back.
   private static let hasMessage = """
     (state = 3 OR act NOT IN (2, 3, 4) OR EXISTS (SELECT 1 FROM waiting WHERE uuid = outbox.target)
     OR EXISTS (SELECT 1 FROM message WHERE uuid IN (
@@ -89,7 +89,8 @@ package struct Outbox {
 
   /// Adds an operation at the end.
   ///
-  /// A nonce that is in the journal is taken from there: its message went with what the hub has lost.
+  /// If a finished operation has the nonce of a new message, that operation gets another nonce, because the hub has
+  /// lost its message.
   package func append(_ operation: NewOperation, at time: Timestamp) throws -> OutboxKey {
     if operation.act == .say {
       var free = try store.connection.prepare("UPDATE outbox SET nonce = randomblob(16) WHERE nonce = ? AND state = 4")
@@ -114,7 +115,7 @@ package struct Outbox {
     return OutboxKey(number: store.connection.lastInsertedRow)
   }
 
-  /// The operations that are neither done nor refused, the oldest first, from a number on; none on messages that are lost.
+  /// The operations from a key on that are neither done nor refused, the oldest first, without those on lost messages.
   package func open(from key: OutboxKey = OutboxKey(number: 0), limit: Int = .max) throws -> [Row] {
     try rows("WHERE id >= ? AND state < 3 AND \(Self.hasMessage) ORDER BY id LIMIT ?") {
       $0.bind(key)
@@ -122,19 +123,19 @@ package struct Outbox {
     }
   }
 
-  /// The operations that are not done, refused ones included, the oldest first; none on messages that are lost.
+  /// The operations that are not done, including refused ones, the oldest first, without those on lost messages.
   package func pending() throws -> [Row] { try rows("WHERE state < 4 AND \(Self.hasMessage) ORDER BY id") { _ in } }
 
   package func row(at key: OutboxKey) throws -> Row? { try rows("WHERE id = ?") { $0.bind(key) }.first }
 
   package func row(nonce: Identifier) throws -> Row? { try rows("WHERE nonce = ?") { $0.bind(nonce) }.first }
 
-  /// The operations on a message that are not done, the oldest first.
+  /// The unfinished operations on a message, the oldest first.
   package func pending(about target: Identifier) throws -> [Row] {
     try rows("WHERE target = ? AND state < 4 ORDER BY id") { $0.bind(target) }
   }
 
-  /// The operations in a conversation that are not done, the oldest first.
+  /// The unfinished operations in a conversation, the oldest first.
   package func pending(in conversation: ConversationKey) throws -> [Row] {
     try rows("WHERE conversation = ? AND state < 4 ORDER BY id") { $0.bind(conversation) }
   }
@@ -147,7 +148,7 @@ package struct Outbox {
     }
   }
 
-  /// The number of operations that wait, but for those on messages that are lost, and of those that were refused.
+  /// The number of waiting operations, without those on lost messages, and the number of refused operations.
   package func counts() throws -> (queued: Int, refused: Int) {
     var statement = try store.connection.prepare(
       text: """
@@ -163,7 +164,7 @@ package struct Outbox {
     assert(statement.has(Column.self))
     var rows: [Row] = []
     while try statement.step() {
-      // A later version may have queued another act.
+      // A later version may have queued an act that this version does not know.
       guard let act = Act(rawValue: statement.int64(Column.act)),
         let state = State(rawValue: statement.int64(Column.state))
       else { continue }
@@ -184,7 +185,7 @@ package struct Outbox {
 
   // MARK: What becomes of them
 
-  /// Records, before a push, that operations are tried: from then on the hub may have them.
+  /// Records an attempt to push operations, before the push: from then on the hub may have them.
   package func begin(_ keys: [OutboxKey], at time: Timestamp) throws {
     var update = try store.connection.prepare(
       """
@@ -196,9 +197,10 @@ package struct Outbox {
     try update.run()
   }
 
-  /// Queues all operations again whose outcome is uncertain.
+  /// Queues again all operations whose outcome is uncertain.
   ///
-  /// - Parameter acknowledged: whether also those that the hub has ordered, because its state is another one.
+  /// - Parameter acknowledged: whether to queue also operations that the hub has acknowledged, because its state has
+  ///   changed.
   package func requeue(acknowledged: Bool) throws {
     var update = try store.connection.prepare("UPDATE outbox SET state = 0 WHERE state = 1 OR ?1 AND state = 2")
     update.bind(acknowledged)
@@ -212,7 +214,7 @@ package struct Outbox {
     try update.run()
   }
 
-  /// Ends an operation, because it is in the log; its texts are kept no longer.
+  /// Finishes an operation, because its entry was pulled, and deletes its payload.
   package func finish(_ key: OutboxKey, rev: Int64?) throws {
     var update = try store.connection.prepare(
       "UPDATE outbox SET state = 4, rev = coalesce(?2, rev), payload = NULL, fault = NULL WHERE id = ?1")
@@ -221,7 +223,7 @@ package struct Outbox {
     try update.run()
   }
 
-  /// Ends an operation that the hub never had, so that its nonce can be used again.
+  /// Finishes an operation that the hub never had, and frees its nonce for another operation.
   package func cancel(_ key: OutboxKey) throws {
     var update = try store.connection.prepare(
       "UPDATE outbox SET state = 4, payload = NULL, fault = NULL, nonce = randomblob(16) WHERE id = ?")
@@ -236,14 +238,14 @@ package struct Outbox {
     try update.run()
   }
 
-  /// Refuses all that the hub has not acknowledged.
+  /// Marks all operations that the hub has not acknowledged as refused.
   package func refuseQueued(_ fault: String) throws {
     var update = try store.connection.prepare("UPDATE outbox SET state = 3, fault = ? WHERE state < 2")
     update.bind(fault)
     try update.run()
   }
 
-  /// When the hub takes the first of the operations that it has postponed; nil if it has postponed none.
+  /// The time of the first postponed operation; nil if none is postponed.
   package func postponedUntil() throws -> Timestamp? {
     var statement = try store.connection.prepare(
       "SELECT min(not_before) FROM outbox WHERE state = 0 AND not_before > ? AND not_before < ?")
@@ -262,7 +264,7 @@ package struct Outbox {
     store.rings = true
   }
 
-  /// Replaces what an operation says that the hub cannot have yet.
+  /// Replaces the payload of an operation; only for one that the hub cannot have yet.
   package func replace(_ payload: [UInt8], of key: OutboxKey) throws {
     var update = try store.connection.prepare("UPDATE outbox SET payload = ?2 WHERE id = ?1")
     update.bind(key)
@@ -276,7 +278,7 @@ package struct Outbox {
     try delete.run()
   }
 
-  /// Deletes operations that were done before a time, and those whose message has not come back since then.
+  /// Deletes operations from before a time that are finished, or whose message the hub has lost.
   package func deleteDone(before time: Timestamp) throws {
     var delete = try store.connection.prepare(
       text: "DELETE FROM outbox WHERE created_at < ? AND (state = 4 OR NOT \(Self.hasMessage))")

@@ -7,7 +7,8 @@ package import DMModel
 package struct Reactions {
   let store: Store
 
-  /// The reactions to a message that a user sees: emojis in the order of their first use, each with its users in order.
+  /// The reactions that a user sees to a message: emojis in the order of their first use, each with its users in the
+  /// order of their reactions.
   package func all(to message: MessageKey, as viewer: Viewer) throws -> [Message.Reactions] {
     var statement = try store.connection.prepare("SELECT user, emoji FROM reaction WHERE message = ? ORDER BY at, user")
     statement.bind(message)

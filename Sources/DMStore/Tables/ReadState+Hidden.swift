@@ -5,8 +5,8 @@ internal import DMSystem
 // Writes: hidden_range.
 
 extension ReadState {
-  /// Hides a range of messages from a user, which they deleted for themselves or which were sent while they were not in
-  /// the conversation; hidden messages count as read.
+  /// Hides a range of messages from a user, who deleted them for themselves or was not in the conversation then; hidden
+  /// messages count as read.
   ///
   /// - Returns: the parts that were not hidden before.
   @discardableResult
@@ -26,7 +26,8 @@ extension ReadState {
       try insertHidden(joined, user, conversation, isDeleted: isDeleted)
     }
     if isDeleted {
-      // Messages that were hidden already are deleted, too: adding the user again with the history does not show them.
+      // Already hidden messages become deleted ones, too, so that adding the user again with the history does not show
+      // them.
       var delete = try store.connection.prepare(
         """
         UPDATE hidden_range SET is_deleted = 1 WHERE conversation = ? AND user = ? AND from_seq >= ? AND to_seq <= ?
@@ -58,7 +59,7 @@ extension ReadState {
     try insert.run()
   }
 
-  /// Joins a range with the ranges next to it that are hidden for the same reason, which are removed: messages that are
+  /// Extends a range by adjacent ranges that are hidden for the same reason, and removes those: messages that are
   /// deleted one by one become one range.
   private func takeNeighbors(of range: SeqRange, _ user: UserKey, _ conversation: ConversationKey, isDeleted: Bool)
     throws
@@ -83,7 +84,7 @@ extension ReadState {
     return all
   }
 
-  /// Shows a user a message again that they had deleted.
+  /// Shows a user again a message that they had deleted for themselves.
   ///
   /// - Returns: whether it was hidden.
   package func showAgain(_ seq: Int, to user: UserKey, in conversation: ConversationKey) throws -> Bool {

@@ -4,7 +4,7 @@ package import DMModel
 // Writes: participant, read_mark, receipt.
 
 extension ReadState {
-  /// The users in a conversation, or who left it after a message, whose read ranges do not contain the message.
+  /// The users who have not read a message: of those in its conversation, and of those who left after it was sent.
   func unreadBy(_ seq: Int, in conversation: ConversationKey) throws -> [UserKey] {
     var statement = try store.connection.prepare(
       """
@@ -17,7 +17,8 @@ extension ReadState {
     return try statement.userKeys()
   }
 
-  /// Adds receipts of a user for the parts of a range that have none yet, and merges them with the marks of all users.
+  /// Adds receipts of a user for the parts of a range for which the user has none, and merges these parts into
+  /// `read_mark`.
   package func addReceipts(_ range: SeqRange, of user: UserKey, in conversation: ConversationKey, at time: Timestamp)
     throws
   {
@@ -43,11 +44,11 @@ extension ReadState {
 
   /// The changes of status that a receipt of a user for a range causes; call it before the receipt is written.
   ///
-  /// For a sender who blocks participants there are more changes: messages that only blocked users had read or
-  /// received.
+  /// A sender who blocks participants gets more changes: for messages that only blocked users had read or received
+  /// before.
   ///
-  /// - Parameter delivered: returns the messages that have the new status by delivery alone, if some participants do
-  ///   not count.
+  /// - Parameter delivered: returns the messages that have the new status already by their delivery, if the given
+  ///   participants do not count.
   func statusChanges(
     _ range: SeqRange, by user: UserKey, over layers: [[ReadMark]], in conversation: ConversationKey,
     delivered: (_ ignored: Set<UserKey>) throws -> [SeqRange]
@@ -67,8 +68,8 @@ extension ReadState {
 
   /// The receipts of a conversation that overlap a range, in the order of users and numbers.
   ///
-  /// - Parameter viewer: the user who looks; of the receipts of others, a former participant sees those from before they
-  ///   left. Nil for all receipts.
+  /// - Parameter viewer: the user who looks: a former participant sees only their own receipts, and those of others
+  ///   from before they left. Nil for all receipts.
   package func receipts(
     in conversation: ConversationKey, overlapping range: SeqRange, as viewer: UserKey? = nil
   ) throws -> [(user: UserKey, range: SeqRange, at: Timestamp)] {
@@ -176,7 +177,7 @@ extension ReadState {
 }
 
 extension ReadState {
-  /// Stores up to which number messages were delivered to a user; it never goes back.
+  /// Stores the number up to which messages were delivered to a user; the number never decreases.
   ///
   /// - Returns: the newly delivered messages; nil if there are none.
   package func markDelivered(_ seq: Int, to user: UserKey, in conversation: ConversationKey, at time: Timestamp) throws
@@ -204,8 +205,8 @@ extension ReadState {
     return new
   }
 
-  /// The deliveries to users other than one, as marks: the messages delivered to several, then those delivered to one
-  /// only.
+  /// The deliveries to all users but one, as marks: the messages delivered to several of them, then those delivered to
+  /// only one.
   private func deliveryMarks(in conversation: ConversationKey, besides user: UserKey) throws -> [ReadMark] {
     let furthest = try furthestDelivered(in: conversation, besides: user)
     guard let first = furthest.first else { return [] }
@@ -214,7 +215,7 @@ extension ReadState {
     return several < first.seq ? marks + [ReadMark(range: (several + 1)...first.seq, reader: first.user)] : marks
   }
 
-  /// The two participants with the highest delivered message, of all or of all but one.
+  /// The two participants with the highest delivered message, of all participants or without one.
   ///
   /// Linear in the participants; sorting in SQLite costs more than everything else that a follower does.
   func furthestDelivered(in conversation: ConversationKey, besides user: UserKey? = nil) throws -> [(

@@ -3,11 +3,11 @@ package import DMModel
 // Reads: conversation, mention, message, participant, read_range.
 // Writes: participant, read_range.
 
-/// What each user has read and received, what is hidden from them, and the receipts that others see.
+/// The messages that each user has read and received, those hidden from them, and the receipts that others see.
 package struct ReadState {
   let store: Store
 
-  /// Adds new messages to a user's read ranges; `Conversations.update` counts them.
+  /// Adds new messages to a user's read ranges, but not to the stored counts: `Conversations.update` does that.
   package func extendReadRanges(by range: SeqRange, of user: UserKey, in conversation: ConversationKey) throws {
     do {
       var extend = try store.connection.prepare(
@@ -80,7 +80,7 @@ package struct ReadState {
     return added
   }
 
-  /// Marks a range as unread for the user alone; settled messages, such as their own, stay read.
+  /// Marks a range as unread, for the user alone; settled messages, such as the user's own, stay read.
   ///
   /// - Returns: the parts that were read.
   package func markUnread(_ range: SeqRange, as viewer: Viewer, in conversation: ConversationKey) throws -> [SeqRange] {
@@ -113,7 +113,8 @@ package struct ReadState {
     return coalesced((settled + unreachable).sorted { $0.lowerBound < $1.lowerBound })
   }
 
-  /// Reads the ranges that a statement returns; its parameters are the conversation, the user, and the two ends.
+  /// Reads the ranges that a statement returns; the parameters of the statement are the conversation, the user, and
+  /// both ends of the range.
   package func ranges(_ statement: inout Statement, _ user: UserKey, _ conversation: ConversationKey, _ range: SeqRange)
     throws -> [SeqRange]
   {
@@ -141,7 +142,7 @@ package struct ReadState {
     for range in new { try insertReadRange(range, of: user, in: conversation) }
   }
 
-  /// Replaces a user's read ranges of a conversation; the stored count does not change.
+  /// Replaces a user's read ranges in a conversation, without changing the stored count.
   package func setReadRanges(_ ranges: [SeqRange], of user: UserKey, in conversation: ConversationKey) throws {
     var delete = try store.connection.prepare("DELETE FROM read_range WHERE conversation = ? AND user = ?")
     delete.bind(conversation)
@@ -204,8 +205,8 @@ package struct ReadState {
     return try statement.step() ? max(0, statement.count(0) - viewer.pending(in: conversation).unread) : 0
   }
 
-  /// A time before which a user has read everything: the earliest time of the messages from the first unread one on, of
-  /// all conversations.
+  /// A time before which a user has read everything: the earliest time of any message after the first unread one of its
+  /// conversation, or of that one.
   ///
   /// Linear in these messages, because times need not ascend.
   package func oldestUnread(of user: UserKey) throws -> Timestamp? {

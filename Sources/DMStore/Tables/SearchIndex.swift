@@ -35,7 +35,7 @@ package struct SearchIndex {
     while try texts.step() { try add(texts.text(1), of: texts.messageKey(0)) }
   }
 
-  /// Empties the tables of an index that cannot be opened any more, as 'delete-all' does it.
+  /// Empties the tables of an index that can no longer be opened, in the same way as 'delete-all'.
   private func empty() throws {
     try store.connection.withShadowTables {
       try store.connection.execute(
@@ -48,8 +48,8 @@ package struct SearchIndex {
 
   /// Merges the index into one segment, so that the words of deleted messages are gone (sqlite.org/fts5.html, 'optimize').
   ///
-  /// SQLite 3.40 adds a level each time, and cannot open an index with more than 2,000 of them; before that, it is made
-  /// again, which is linear in the messages.
+  /// SQLite 3.40 adds a level each time, and cannot open an index with more than 2,000 levels; before that number is
+  /// reached, the index is rebuilt, which is linear in the messages.
   package func optimize() throws {
     // A level takes two bytes.
     if try structureBytes() < Self.longStructure {
@@ -67,11 +67,11 @@ package struct SearchIndex {
     return try structure.step() ? structure.int(0) : 0
   }
 
-  /// Passes the keys of the messages that a query finds to `body`, in order, until `body` returns false.
+  /// Passes the keys of the found messages to `body`, in order, until `body` returns false.
   ///
-  /// It does not check who may see them.
+  /// It does not check whether the user sees the messages.
   ///
-  /// - Parameter keys: if given, all other keys are left out.
+  /// - Parameter keys: the keys to search; nil for all.
   package func search(
     _ query: SearchExpression, _ order: SearchOrder, among keys: KeySet? = nil, _ body: (MessageKey) throws -> Bool
   ) throws {
@@ -82,7 +82,7 @@ package struct SearchIndex {
     }
   }
 
-  /// Reads the index in the order of its keys, which is the order of arrival, and no more of it than necessary.
+  /// Reads the index from the newest key on, which is the order of arrival, and only as far as necessary.
   private func searchByTime(_ expression: String, among chosen: KeySet?, _ body: (MessageKey) throws -> Bool) throws {
     var statement = try store.connection.prepare("SELECT rowid FROM search WHERE search MATCH ? ORDER BY rowid DESC")
     statement.bind(expression)
@@ -104,7 +104,7 @@ package struct SearchIndex {
     _ = try handOnFromTimeline(keys, more: next, body)
   }
 
-  /// Ranks all hits, as FTS5 does to sort them, but sorts no more than the best that are needed.
+  /// Ranks all hits, as FTS5 does, but sorts only as many of the best as are needed.
   private func searchByRank(_ expression: String, among chosen: KeySet?, _ body: (MessageKey) throws -> Bool) throws {
     var hits = SearchHits()
     try store.connection.addRanking()
@@ -121,13 +121,14 @@ package struct SearchIndex {
     }
   }
 
-  /// The number of keys up to which each message's time is looked up; for more, reading all messages by time costs
-  /// less.
+  /// The number of keys up to which the time of each message is looked up; for more keys, reading all messages in the
+  /// order of time is cheaper.
   private static let few = 1000
 
   /// Passes keys on, newest first; false if `body` returned false.
   ///
-  /// The keys are not in this order: imported messages arrive later than they were sent, and clocks can be wrong.
+  /// The order of keys is not the order of times: imported messages arrive later than they were sent, and clocks can be
+  /// wrong.
   private func handOnByTime(_ keys: [MessageKey], _ body: (MessageKey) throws -> Bool) throws -> Bool {
     if keys.count == 1 { return try body(keys[0]) }
     if keys.count > Self.few { return try handOnFromTimeline(keys, more: nil, body) }
@@ -145,8 +146,8 @@ package struct SearchIndex {
     return true
   }
 
-  /// The same, by reading all messages from the newest on; calls `more` for further keys, in descending order, as
-  /// needed.
+  /// Passes keys on as `handOnByTime` does, but reads all messages, the newest first; calls `more` for further keys, in
+  /// descending order, as needed.
   private func handOnFromTimeline(
     _ first: [MessageKey], more: (() throws -> MessageKey?)?, _ body: (MessageKey) throws -> Bool
   ) throws -> Bool {
@@ -182,10 +183,10 @@ extension SearchIndex {
   /// Keeps temporary tables in memory from now on; only outside a transaction (sqlite.org/pragma.html#pragma_temp_store).
   package func prepareSnippets() throws { try store.connection.execute("PRAGMA temp_store = MEMORY") }
 
-  /// The text around the words that a query found, for each of a few texts, by their keys.
+  /// The snippets of a few texts for a query, by the keys of the texts.
   ///
-  /// The index has words and no texts, so the texts are put into a small index in memory with the same tokenizer, in
-  /// which the same query finds the same words. This uses neither the disk nor the write lock.
+  /// The search index does not contain texts, so these are put into a small index in memory with the same tokenizer, in
+  /// which the query finds the same words. This uses neither the disk nor the write lock.
   package func snippets(of texts: [(key: MessageKey, text: String)], for query: SearchExpression) throws -> KeyTable<
     Snippet
   > {

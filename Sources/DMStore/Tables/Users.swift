@@ -23,7 +23,7 @@ package struct Users {
     return handles
   }
 
-  /// Whether read receipts, which others see, are added when a user reads.
+  /// Whether a user's reading adds read receipts, which others see.
   package func sendsReadReceipts(_ user: UserKey) throws -> Bool {
     var statement = try store.connection.prepare("SELECT sends_read_receipts FROM user WHERE id = ?")
     statement.bind(user)
@@ -126,10 +126,10 @@ package struct Users {
     try store.changes.append(.user, user: key, at: time)
   }
 
-  /// The names that a wrong name may have meant: handles, and the titles and own names of a user's conversations as
+  /// The names to suggest for a misspelled name: handles, and the titles and own names of a user's conversations as
   /// `+TITLE`.
   ///
-  /// At most 10,000 of each kind, so that a mistake costs milliseconds.
+  /// Returns at most 10,000 of each kind, so that a mistake costs only milliseconds.
   package func names(visibleTo user: UserKey?) throws -> [String] {
     var statement = try store.connection.prepare(
       """

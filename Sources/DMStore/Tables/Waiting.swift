@@ -16,7 +16,7 @@ package struct Waiting {
     package let nonce: String?
     package let replyTo: Identifier?
     package let forwardedFrom: UserKey?
-    /// Microseconds from the time at which the hub orders it.
+    /// The lifetime in microseconds, from the time at which the hub orders the message.
     package let lifetime: Int64?
     package let mentions: [Handle]
     package let editedAt: Timestamp?
@@ -59,7 +59,7 @@ package struct Waiting {
     try insert.run()
   }
 
-  /// The messages of a conversation that wait and are shown, the oldest first; of all conversations for nil.
+  /// The waiting messages that are shown, the oldest first, of one conversation or, for nil, of all.
   package func shown(in conversation: ConversationKey?) throws -> [Row] {
     try rows("WHERE NOT w.is_hidden AND (?1 IS NULL OR w.conversation = ?1) ORDER BY w.place") {
       $0.bind(conversation)
@@ -125,7 +125,7 @@ package struct Waiting {
     try delete.run()
   }
 
-  /// Records the id that the hub has for a message which waited under another.
+  /// Records that a message waited under another id than the hub's.
   package func insertAlias(_ id: Identifier, of message: Identifier) throws {
     var insert = try store.connection.prepare(
       "INSERT INTO message_alias (uuid, message) VALUES (?, ?) ON CONFLICT DO NOTHING")
@@ -134,7 +134,7 @@ package struct Waiting {
     try insert.run()
   }
 
-  /// The other ids under which a message waited.
+  /// The ids, other than the hub's, under which a message waited.
   package func aliases(of message: Identifier) throws -> [Identifier] {
     var statement = try store.connection.prepare("SELECT uuid FROM message_alias WHERE message = ?")
     statement.bind(message)
@@ -143,7 +143,7 @@ package struct Waiting {
     return aliases
   }
 
-  /// The id of the message that waited under another id.
+  /// The hub's id of the message that waited under this id.
   package func alias(_ id: Identifier) throws -> Identifier? {
     var statement = try store.connection.prepare("SELECT message FROM message_alias WHERE uuid = ?")
     statement.bind(id)
