@@ -187,7 +187,7 @@ package final class AgentServer {
     waits.append(wait)
   }
 
-  /// - Returns: whether the waits must look: something has come, or watching failed.
+  /// - Returns: whether the waits must read the log: it grew, or watching failed.
   private func waitForBell() -> Bool {
     guard let bell, let deadline = waits.map({ min($0.deadline, $0.nextProgress ?? .max) }).min() else { return true }
     do {

@@ -67,7 +67,7 @@ package struct JSONReader: ~Copyable {
   package let bytes: UnsafeBufferPointer<UInt8>
   package var offset = 0
   private var depth = 0
-  /// Whether to replace what RFC 8259 allows but `value` refuses.
+  /// Whether to accept all JSON (RFC 8259); see `lenientValue`.
   package private(set) var isLenient = false
 
   static let nesting = 64

@@ -106,7 +106,7 @@ struct JPEGBits {
     return skip(symbol)
   }
 
-  /// Reads some of the other coefficients of a block, or one more bit of each (sections G.1.2.2, G.1.2.3).
+  /// Reads a range of a block's AC coefficients, or one more bit of each (sections G.1.2.2, G.1.2.3).
   mutating func band(_ range: ClosedRange<Int>, _ code: borrowing PrefixCode, _ isFirst: Bool, _ filled: inout UInt64)
     -> Bool
   {

@@ -61,7 +61,7 @@ public struct Conversation: Equatable, Identifiable, Sendable {
   /// The position in the list after this conversation.
   public let pageCursor: PageCursor?
 
-  /// Makes a conversation that is in no store, as for a preview or a test of a view; set what it has besides.
+  /// Makes a conversation that is not in a store, for a preview or a test; set other properties afterwards.
   public init(
     id: Identifier, name: String, isGroup: Bool, title: String? = nil, creator: Handle? = nil, participants: [Handle],
     lastMessage: Message? = nil, lastActivityAt: Timestamp, unreadCount: Int = 0, lastReadSeq: Int? = nil,

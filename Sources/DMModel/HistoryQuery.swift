@@ -18,7 +18,7 @@ public struct HistoryQuery: Sendable {
   public var since: Bound?
   /// The upper bound, exclusive.
   public var before: Bound?
-  /// Leaves out the messages of all other senders; nil for none.
+  /// Only messages of this sender; nil for those of any sender.
   public var sender: Handle?
   /// Leaves out messages that the user has read.
   public var unreadOnly = false

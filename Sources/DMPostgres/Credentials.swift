@@ -53,7 +53,7 @@ struct Credentials: Equatable {
   /// The parameters of a connection.
   ///
   /// A hub on another machine, or one with a certificate authority, must show a certificate for its name, and prove
-  /// that it has the password's verifier over the same connection. The password itself is never sent, because another
+  /// over the same connection that it has the password's verifier. The password itself is never sent, because another
   /// user of this machine may listen at the hub's address while the hub does not run. libpq does not read its usual
   /// files in the home folder.
   ///

@@ -66,7 +66,7 @@ struct HubConnection {
     if setAside[id] == nil, !toPull.contains(id) { toPull.append(id) }
   }
 
-  /// Returns the horizon, once, after all conversations that it listed are pulled; nil before.
+  /// Returns the horizon once, when no conversation is left to pull; otherwise nil.
   mutating func takeHorizon() -> String? {
     guard toPull.isEmpty else { return nil }
     defer { horizon = nil }

@@ -103,7 +103,7 @@ final class Replica {
       named: comparison?.rev ?? first.rev, members: members)
   }
 
-  /// Whether an entry adds the user again, while no comparison has shown that yet.
+  /// Whether an entry adds the user again, and no comparison has shown that yet.
   private func isReturn(_ entry: HubEntry, in log: Log) throws -> Bool {
     try !log.state.sees.isOpen && entry.kind == .joined && user(entry.meta.person) == me
   }

@@ -141,7 +141,7 @@ package final class SyncEngine {
 
   /// Whether the user is a member of a conversation, by the log in this store.
   ///
-  /// If the user was added again since, only a comparison says where the log continues.
+  /// False after the user left: if they were added again, only a comparison shows it.
   private func isMember(of id: Identifier) throws -> Bool {
     guard let row = try store.conversations.row(id) else { return false }
     return try store.hubConversations.row(row.key)?.sees.isOpen ?? false

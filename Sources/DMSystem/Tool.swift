@@ -59,7 +59,7 @@ package struct Tool {
   /// In the format of PATH.
   package let searchPath: String
   package var limits = Limits()
-  /// Variables of its environment, which replace those of this process.
+  /// Its environment variables that differ from those of this process.
   package var environment: [String: String] = [:]
   /// Called about five times a second while it runs; an error that this throws ends the program.
   package let onTick: () throws -> Void

@@ -1,7 +1,7 @@
 internal import DMCLI
 internal import DMKit
 
-/// Reads the data that a model lacks from the store.
+/// Reads from the store the data that a model lacks.
 struct Loader {
   let acts: Conversing
   private var pages: Pages { acts.pages }

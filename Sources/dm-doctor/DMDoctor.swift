@@ -6,7 +6,7 @@ internal import DMUpkeep
 package struct DMDoctor: Program {
   static let deep = Flag(
     "deep", "check everything: pages, references, search index, counts, ranges, digests and files")
-  static let force = Flag("force", "replace a file that is not a backup, or a backup that holds more")
+  static let force = Flag("force", "replace a file that is not a backup, or has more than the store")
   static let damaged = Flag(
     "damaged", "keep damaged messages as they are, and leave out damaged files")
 

@@ -77,7 +77,7 @@ package enum TextFormat {
 
   /// What stands before the words of a message: time, number, sender and marks.
   ///
-  /// All that dm says of a message stands here, because what stands after it could be written by the sender.
+  /// Everything that dm adds is before the text, because the sender could have written what follows.
   private static func head(_ message: Message, in conversation: String?, _ marks: [String]) -> String {
     var head = Mark.faint(clock(message.createdAt))
     head += "  "

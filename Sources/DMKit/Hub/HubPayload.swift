@@ -1,6 +1,6 @@
 internal import DMJSON
 
-/// Contents that an author writes and that the hub stores unread: a JSON object with a version.
+/// The part of an operation that the hub does not read: a JSON object with a version.
 ///
 /// Equal values are always written as equal bytes, so that the hub recognizes an operation that is pushed again.
 package enum HubPayload: Equatable, Sendable {

@@ -86,7 +86,7 @@ package struct HubStatus: Equatable, Sendable {
 
 }
 
-/// The state of the sync process, which it writes as one line of a file because it changes often.
+/// The state of the sync process, in a file and not in the database because it changes often.
 package struct RunningState: Equatable {
   package var state = HubStatus.State.connecting
   package var attempts = 0

@@ -57,7 +57,7 @@ package struct HubBases {
     try update.run()
   }
 
-  /// Deletes the hub's state of a message that becomes a tombstone, which no operation changes.
+  /// Deletes the hub's state of a new tombstone, because no operation changes tombstones.
   ///
   /// If a deletion by the person was waiting, the tombstone is no longer hidden, as in their other stores.
   package func end(of message: Messages.Row) throws {

@@ -16,8 +16,8 @@ package struct HubKnown {
     return try statement.step() ? (statement.bool(0), statement.bool(1), statement.bool(2)) : nil
   }
 
-  /// Records the messages of a conversation: whether the user has read and deleted each, and whether all their
-  /// consumers have received it.
+  /// Records for each message of a conversation: is it read, is it deleted, and have all consumers of the user received
+  /// it.
   package func remember(_ conversation: ConversationKey, of user: UserKey) throws {
     var insert = try store.connection.prepare(
       """
