@@ -51,6 +51,21 @@ extension SyncEngine {
     let operation: HubOperation
   }
 
+  /// The operations that can be pushed now, in the order in which they were queued: those of conversations
+  /// that are not locked, or if there are none, those of one conversation that was locked before.
+  ///
+  /// - Parameter limit: the maximum number of operations.
+  func pushable(_ limit: Int) throws -> [Pushed] {
+    let free = try pushable(limit) { !pace.isHeld($0.operation.conversation) }
+    if !free.isEmpty { return free }
+    for id in pace.due(at: monotonicMicroseconds()) {
+      let apart = try pushable(limit) { $0.operation.conversation == id }
+      if !apart.isEmpty { return apart }
+      pace.release(id)
+    }
+    return []
+  }
+
   /// The operations that can be pushed now and match a filter, in the order in which they were queued.
   ///
   /// - Parameter limit: the maximum number of operations.

@@ -17,60 +17,6 @@ extension SyncEngine {
     }
   }
 
-  // MARK: Conversations that others lock
-
-  /// The operations that can be pushed now, in the order in which they were queued: those of conversations
-  /// that are not locked, or if there are none, those of one conversation that was locked before.
-  ///
-  /// - Parameter limit: the maximum number of operations.
-  func pushable(_ limit: Int) throws -> [Pushed] {
-    let free = try pushable(limit) { !pace.isHeld($0.operation.conversation) }
-    if !free.isEmpty { return free }
-    for id in pace.due(at: monotonicMicroseconds()) {
-      let apart = try pushable(limit) { $0.operation.conversation == id }
-      if !apart.isEmpty { return apart }
-      pace.release(id)
-    }
-    return []
-  }
-
-  // MARK: Conversations
-
-  /// Passes an event to the connection, and does the work that it returns.
-  func take(_ event: HubConnection.Event) throws { try perform(connection.take(event)) }
-
-  func perform(_ outputs: [HubConnection.Output]) throws {
-    for output in outputs {
-      switch output {
-      case .beginAnew(let id, let reason):
-        // Entries that the hub has lost are pushed again, even if the user can now see earlier entries.
-        if try reason == .setBack || reason == .seesMore && isForked(id) {
-          try beginAnewIfWhole(id)
-        } else {
-          try beginAnew(id, reason)
-        }
-      case .setAside(let id, let code): try setFault(code.rawValue, of: id)
-      case .endFault(let id): try setFault(nil, of: id)
-      }
-    }
-  }
-
-  private func setFault(_ fault: String?, of id: Identifier) throws {
-    guard var state = try store.read({ try state(of: id) }), state.fault != fault else { return }
-    state.fault = fault
-    try store.write { try store.hubConversations.write(state) }
-  }
-
-  /// The state of a conversation's log in this store; nil if the store has none of it.
-  func state(of id: Identifier) throws -> HubConversations.Row? {
-    try store.conversations.row(id).flatMap { try store.hubConversations.row($0.key) }
-  }
-
-  /// The conversations that were set aside on an earlier connection.
-  func faulty() throws -> [Identifier] {
-    try store.hubConversations.all().filter { $0.fault != nil }.map { try store.conversations.id($0.conversation) }
-  }
-
   // MARK: Logs that are pulled again
 
   /// Empties a conversation, so that its log is pulled again.

@@ -137,6 +137,43 @@ package final class SyncEngine {
     try store.write { try store.hub.setState(epoch: hello.epoch, startedAt: hello.startedAt, horizon: kept) }
   }
 
+  // MARK: What the connection says
+
+  /// Passes an event to the connection, and does the work that it returns.
+  func take(_ event: HubConnection.Event) throws { try perform(connection.take(event)) }
+
+  func perform(_ outputs: [HubConnection.Output]) throws {
+    for output in outputs {
+      switch output {
+      case .beginAnew(let id, let reason):
+        // Entries that the hub has lost are pushed again, even if the user can now see earlier entries.
+        if try reason == .setBack || reason == .seesMore && isForked(id) {
+          try beginAnewIfWhole(id)
+        } else {
+          try beginAnew(id, reason)
+        }
+      case .setAside(let id, let code): try setFault(code.rawValue, of: id)
+      case .endFault(let id): try setFault(nil, of: id)
+      }
+    }
+  }
+
+  private func setFault(_ fault: String?, of id: Identifier) throws {
+    guard var state = try store.read({ try state(of: id) }), state.fault != fault else { return }
+    state.fault = fault
+    try store.write { try store.hubConversations.write(state) }
+  }
+
+  /// The state of a conversation's log in this store; nil if the store has none of it.
+  func state(of id: Identifier) throws -> HubConversations.Row? {
+    try store.conversations.row(id).flatMap { try store.hubConversations.row($0.key) }
+  }
+
+  /// The conversations that were set aside on an earlier connection.
+  func faulty() throws -> [Identifier] {
+    try store.hubConversations.all().filter { $0.fault != nil }.map { try store.conversations.id($0.conversation) }
+  }
+
   func enqueue(_ conversation: Identifier) { connection.enqueue(conversation) }
 
   /// Whether the user is a member of a conversation, by the log in this store.

@@ -28,3 +28,33 @@ package struct ShownTyping: ~Copyable {
   /// When typing must be shown again, in `monotonicMicroseconds`; `.max` while it is hidden.
   package var due: Int64 { isOn ? refresh : .max }
 }
+
+/// Decides from the times of keystrokes when typing shows: from 300 ms after the first until 4 s after the last.
+package struct KeystrokeClock {
+  private var first: Int64?
+  private var last: Int64 = 0
+
+  package init() {}
+
+  static let delay: Int64 = 300_000
+  static let idleTimeout: Int64 = 4_000_000
+
+  package mutating func strike(at time: Int64) {
+    if first == nil || time - last >= Self.idleTimeout { first = time }
+    last = time
+  }
+
+  /// Stops showing typing, because the line was sent.
+  package mutating func stop() { first = nil }
+
+  package mutating func isShowing(at time: Int64) -> Bool {
+    if time - last >= Self.idleTimeout { first = nil }
+    return first.map { time - $0 >= Self.delay } ?? false
+  }
+
+  /// The time when `isShowing` may change without another key; nil if only a key can change it.
+  package func due(after time: Int64) -> Int64? {
+    guard let first else { return nil }
+    return time < first + Self.delay ? first + Self.delay : last + Self.idleTimeout
+  }
+}

@@ -63,12 +63,6 @@ extension Session {
     return row
   }
 
-  /// Lists a conversation again that the user had deleted, because they are about to write in it.
-  func bringBack(_ row: Conversations.Row) throws {
-    guard try store.members.set(.deleted(false), of: me, in: row.key) else { return }
-    try store.changes.append(.ownState, conversation: row.key, user: me, at: .now)
-  }
-
   /// Applies a change to a conversation.
   ///
   /// - Returns: whether anything changed.

@@ -192,6 +192,12 @@ extension Session {
     try store.members.bringBack(ends.map(\.row.key), mutedAt: now, except: store.blocks.blockers(of: me))
   }
 
+  /// Lists a conversation again that the user had deleted, because they are about to write in it.
+  func bringBack(_ row: Conversations.Row) throws {
+    guard try store.members.set(.deleted(false), of: me, in: row.key) else { return }
+    try store.changes.append(.ownState, conversation: row.key, user: me, at: .now)
+  }
+
   /// Adds an announcement to a conversation for each subject; the announcements count as read by all users.
   ///
   /// Linear in the participants.
