@@ -41,7 +41,8 @@ extension TextFormat {
     case .sent: return "✓"
     case .delivered: return "✓✓"
     case .failed:
-      return Mark.end + Mark.alert("✗ failed\(message.failure.map { ": \(visible($0))" } ?? "")") + Mark.faint
+      return Mark.end + Mark.alert("✗ failed\(message.failure.map { ": \(visible($0))" } ?? ""); dm-sync retry")
+        + Mark.faint
     case .read: return Mark.end + Mark.strong("✓✓ read\(readers(of: message))") + Mark.faint
     }
   }
