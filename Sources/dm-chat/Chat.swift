@@ -77,6 +77,10 @@ final class Chat {
     }
     shownTyping.show(false)
     if window.ending == nil { try markRead(now: .max) }
+    // The screen that is left has what was sent last.
+    for event in try follower.next(within: .zero) ?? [] { take(event) }
+    try load()
+    draw()
   }
 
   /// When the window must next be updated without a key or an event, on the monotonic clock.
@@ -152,6 +156,7 @@ final class Chat {
     case .enter: try enter()
     case .complete: try Completion(messenger: messenger).complete(&model)
     case .redraw: window.forget()
+    case .offerOwn(let limit): model.offer(try acts.lastOwn(before: limit))
     }
   }
 
@@ -160,7 +165,7 @@ final class Chat {
     model.closePanel()
     let text = model.composition.line.text
     if text.allSatisfy(\.isWhitespace) { return model.composition.finish() }
-    let outcome = try commands.perform(Entered(text), lastOwn: model.loaded.lastOwn()) { [self] doing in
+    let outcome = try commands.perform(Entered(text)) { [self] doing in
       if window.isInterrupted { throw usage("the file was not sent: you pressed Ctrl-C") }
       model.say("\(doing) …")
       draw()
@@ -177,7 +182,11 @@ final class Chat {
   /// Saves the draft if this window changed it; otherwise another window may have saved a newer one.
   private func keepDraft() throws {
     if model.composition.draft == model.composition.loadedDraft { return }
-    guard let draft = model.composition.draft else { return try removeDraft() }
+    guard var draft = model.composition.draft else { return try removeDraft() }
+    // The draft that another window has saved meanwhile stays, above this one.
+    if let other = try acts.existing()?.draftText, other != model.composition.loadedDraft, other != draft {
+      draft = other + "\n" + draft
+    }
     _ = try messenger.saveDraft(draft, in: acts.conversation)
   }
 

@@ -9,7 +9,11 @@ struct ChatModel {
   enum End { case quit, list }
 
   /// An action of a key that `Chat` must carry out.
-  enum Request { case enter, complete, redraw }
+  enum Request {
+    case enter, complete, redraw
+    /// Put an `/edit` command for the user's last message before this number into the line; nil for the last one.
+    case offerOwn(before: Int?)
+  }
 
   /// The result of a command.
   enum Outcome {
@@ -127,7 +131,8 @@ extension ChatModel {
       panel = nil
     case .pageUp: goBack(1)
     case .pageDown: goBack(-1)
-    case .up where composition.line.isEmpty || composition.isOffered: offerOwn()
+    case .up where composition.line.isEmpty || composition.isOffered:
+      return .offerOwn(before: composition.line.isEmpty ? nil : composition.offered?.number)
     default:
       if !composition.apply(key), key == .endOfInput, composition.line.isEmpty { end = .quit }
     }
@@ -152,10 +157,9 @@ extension ChatModel {
     if loaded.hasNewer { lack.newest = true }
   }
 
-  /// Puts an `/edit` command for the user's last message into the line; repeated, for the message before it.
-  private mutating func offerOwn() {
-    let limit = composition.line.isEmpty ? Int.max : composition.offered?.number ?? .max
-    guard let own = loaded.lastOwn(before: limit) else { return say("there is no message to edit here") }
+  /// Puts an `/edit` command for a message of the user into the line; says so if there is none.
+  mutating func offer(_ own: Message?) {
+    guard let own else { return say("there is no message to edit here") }
     offer(own)
   }
 

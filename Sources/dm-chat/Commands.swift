@@ -7,11 +7,9 @@ struct Commands {
 
   init(_ acts: Conversing) { self.acts = acts }
 
-  /// - Parameters:
-  ///   - lastOwn: the user's last message, which `/edit` without a number edits.
-  ///   - progress: called often during long work, with a description of it.
+  /// - Parameter progress: called often during long work, with a description of it.
   func perform(
-    _ entered: Entered, lastOwn: Message?, progress: @escaping (String) throws -> Void
+    _ entered: Entered, progress: @escaping (String) throws -> Void
   ) throws -> ChatModel.Outcome {
     guard case .command(let command, let rest) = entered else {
       if case .message(let text) = entered { try acts.send(text) }
@@ -19,7 +17,7 @@ struct Commands {
     }
     switch command {
     case .reply: try acts.reply(rest)
-    case .edit: return try edit(rest, lastOwn)
+    case .edit: return try edit(rest)
     case .react: try acts.react(rest)
     case .delete: try acts.delete(rest)
     case .attach: try acts.attach(rest, progress: progress)
@@ -33,9 +31,9 @@ struct Commands {
     return .changed
   }
 
-  private func edit(_ words: String, _ lastOwn: Message?) throws -> ChatModel.Outcome {
+  private func edit(_ words: String) throws -> ChatModel.Outcome {
     let (number, text) = Entered.number(words)
-    guard let number = number ?? lastOwn?.seq else {
+    guard let number = try number ?? acts.lastOwn()?.seq else {
       throw usage("you have sent nothing here that could be edited")
     }
     if text.isEmpty { return .offer(try acts.messenger.messageToEdit(acts.message(number))) }

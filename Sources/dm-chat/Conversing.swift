@@ -82,13 +82,30 @@ struct Conversing {
     try act(.react(isSame ? nil : emoji), on: number)
   }
 
-  private func lastOfOthers() throws -> Int? {
-    var query = HistoryQuery(conversation)
-    query.limit = 100
-    let history = try messenger.history(query)
-    var last: Int?
-    while case let batch = try history.next(), !batch.isEmpty { last = batch.last { !$0.isMine }?.seq ?? last }
-    return last
+  private func lastOfOthers() throws -> Int? { try last { !$0.isMine }?.seq }
+
+  /// The user's last message with a number and a text, before a number if one is given.
+  ///
+  /// It is read from the store, because the newest messages may not be loaded.
+  func lastOwn(before limit: Int? = nil) throws -> Message? {
+    try last(before: limit) { $0.isMine && $0.text != nil && $0.systemKind == nil }
+  }
+
+  /// The last message with a number that fits, read in pages from the end.
+  private func last(before limit: Int? = nil, where fits: (Message) -> Bool) throws -> Message? {
+    var before = limit
+    while true {
+      var query = HistoryQuery(conversation)
+      query.limit = LoadedMessages.page
+      query.before = before.map { .message(.number($0, in: nil)) }
+      let history = try messenger.history(query)
+      var page: [Message] = []
+      while case let batch = try history.next(), !batch.isEmpty { page += batch }
+      let numbered = page.filter { $0.seq != nil }
+      if let found = numbered.last(where: fits) { return found }
+      guard let first = numbered.first?.seq, first > 1 else { return nil }
+      before = first
+    }
   }
 
   private func act(_ act: Edit.Act, on number: Int) throws {

@@ -125,11 +125,6 @@ extension LoadedMessages {
     for message in messages where message.seq != nil { take(message) }
   }
 
-  /// The user's last message with a number and a text.
-  func lastOwn(before limit: Int = .max) -> Message? {
-    entries.last { $0.message.isMine && $0.message.text != nil && ($0.message.seq ?? .max) < limit }?.message
-  }
-
   /// The numbers of the replies to a message, which quote the beginning of its text.
   func replies(to id: Identifier) -> [SeqRange] {
     entries.filter { $0.message.replyTo?.id == id }.compactMap(\.message.seq).map { $0...$0 }

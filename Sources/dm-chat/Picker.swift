@@ -90,15 +90,17 @@ final class Picker {
   /// Reads the list; keeps the chosen conversation if it is still listed, or else chooses the one named exactly as
   /// typed.
   private func load() throws {
+    let isLost = chosen < 0 && !conversations.isEmpty
     let id = conversations.indices.contains(chosen) ? conversations[chosen].id : nil
     var query = ListQuery()
     query.matching = filter.isEmpty ? nil : filter.text
     query.limit = 200
     conversations = try messenger.conversations(query)
-    let me = messenger.identity.handle
+    let (me, names) = (messenger.identity.handle, [filter.text, "+\(filter.text)"])
+    // Where the chosen conversation has gone, none is chosen until the next key.
     chosen =
       conversations.firstIndex { $0.id == id }
-      ?? conversations.firstIndex { [filter.text, "+\(filter.text)"].contains(TextFormat.name($0, for: me)) } ?? 0
+      ?? (id == nil && !isLost ? conversations.firstIndex { names.contains(TextFormat.name($0, for: me)) } ?? 0 : -1)
   }
 }
 

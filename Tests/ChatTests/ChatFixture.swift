@@ -38,6 +38,7 @@ struct ChatFixture {
         switch model.update(key) {
         case .enter: try enter()
         case .complete: try Completion(messenger: messenger).complete(&model)
+        case .offerOwn(let limit): model.offer(try loader.acts.lastOwn(before: limit))
         case .redraw, nil: break
         }
       } catch let error as DMError {
@@ -50,7 +51,7 @@ struct ChatFixture {
 
   private mutating func enter() throws {
     let entered = try Entered(model.composition.line.text)
-    model.update(try Commands(loader.acts).perform(entered, lastOwn: model.loaded.lastOwn()) { _ in })
+    model.update(try Commands(loader.acts).perform(entered) { _ in })
   }
 
   mutating func type(_ text: String) throws { for character in text { try press(.character(character)) } }

@@ -65,6 +65,26 @@ import Testing
     #expect(window.state.contains("cannot read the folder") && window.model.end == nil)
   }
 
+  @Test func `an edit without a number is of the last own message of the conversation, wherever the window is`() throws
+  {
+    let bob = try store.messenger("bob")
+    try store.messenger("alice").say("newest own", to: "bob")
+    for number in 1...150 { try bob.say("later \(number)", to: "alice") }
+    var window = try window()
+    try window.enter("/go 3")
+    try window.press(.up)
+    #expect(window.line == "> /edit 41 newest own")
+    try window.press(.up)
+    #expect(window.line == "> /edit 40 text 40")
+    try window.press(.escape)
+    try window.enter("/edit changed")
+    #expect(try window.messenger.message("bob:41").text == "changed")
+    #expect(try window.messenger.message("bob:2").text == "text 2")
+    for number in 1...150 { try store.messenger("alice").say("own \(number)", to: "bob") }
+    try window.enter("/react 🎉")
+    #expect(try window.messenger.message("bob:191").reactions.map(\.emoji) == ["🎉"])
+  }
+
   @Test func `PageUp goes to the first message, Esc to the last`() throws {
     var window = try window()
     for _ in 1...10 { try window.press(.pageUp) }

@@ -173,6 +173,32 @@ keys a C-c
 seen '*\$'
 is "$(dm-list --as alice carol | jq -r .draft_text)" 'changed elsewhere' 'it does not save the draft that it did not change'
 
+# Two windows with drafts of their own, and a chosen conversation that goes from the list.
+text a 'clear; dm-chat --as alice carol'
+keys a Enter
+shows a '*> changed elsewhere*' 'a window with a draft'
+text a ' and here'
+shows a '*> changed elsewhere and here*' 'which the user goes on with'
+dm-send --as alice --draft carol 'from the other' -q
+keys a C-c
+seen '*\$'
+is "$(dm-list --as alice carol | jq -c .draft_text)" '"from the other\nchanged elsewhere and here"' 'keeps both drafts'
+text a 'clear; dm-chat --as alice'
+keys a Enter
+shows a '*>*Enter opens*' 'the list'
+keys a Down
+shows a '*>*Enter opens*' 'of which one is chosen'
+chosen=$(dm-list --as alice | jq -r .id | sed -n 2p)
+dm-conversation archive --as alice "$chosen" -q
+dm-send --as bob alice 'after that' -q
+shows a '*after that*Enter opens*' 'which goes from the list'
+keys a Enter
+text a zz
+shows a '*/ zz*' 'and Enter opens none'
+dm-conversation unarchive --as alice "$chosen" -q
+keys a C-u C-d
+seen '*\$'
+
 # A group whose title goes to another one.
 dm-conversation create --as bob --title plans alice -q
 text a 'clear; dm-chat --plain --as alice +plans'

@@ -21,6 +21,8 @@ package final class Window {
   private var escapeDue: Int64?
   /// Events that were put back, or come from signals during long work.
   private var waiting: [Event] = []
+  /// Whether Ctrl-Z was pressed during long work.
+  private var mustPause = false
   /// The rows that are on the terminal.
   private var drawn: [[UInt8]] = []
   /// The first row that is cleared when the window closes.
@@ -46,7 +48,7 @@ package final class Window {
   package var descriptors: [Int32] { [Stream.input.rawValue, interrupts.descriptor] }
 
   /// When `events` has an event without new input, on the monotonic clock; nil for never.
-  package var due: Int64? { waiting.isEmpty ? escapeDue : 0 }
+  package var due: Int64? { waiting.isEmpty && !mustPause ? escapeDue : 0 }
 
   /// What has happened since the last call.
   ///
@@ -57,6 +59,12 @@ package final class Window {
     var events = waiting
     waiting = []
     if ending != nil { return events + [.ended] }
+    if mustPause {
+      mustPause = false
+      events += (keys() ?? []) + reader.finish().map(Event.key)
+      pause()
+      events.append(.resized)
+    }
     while let signal = interrupts.next()?.signal {
       switch signal {
       case .childEnded: continue
@@ -106,7 +114,8 @@ package final class Window {
       switch signal {
       case .interrupt: return true
       case .resize: waiting.append(.resized)
-      case .suspend, .childEnded: break
+      case .suspend: mustPause = true
+      case .childEnded: break
       default: ending = signal
       }
     }
