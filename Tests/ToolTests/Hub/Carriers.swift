@@ -21,8 +21,11 @@ final class Carriers {
 
   /// Ends them, and waits until their locks are gone.
   func end() throws {
-    for process in processes { kill(process, SIGKILL) }
-    try f.done("flock", [f.store + "/sync.lock", "true"])
+    // One that was started just now may not have its name yet.
+    try Torture.wait(until: "no carrier has the lock") {
+      for process in processes { kill(process, SIGKILL) }
+      return try f.run("flock", ["-n", f.store + "/sync.lock", "true"]).status == .exit(0)
+    }
   }
 }
 
