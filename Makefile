@@ -58,7 +58,7 @@ build: setup
 
 # What was built, so that no compiler and no package manager runs as root.
 SHARE := $(DESTDIR)$(PREFIX)/share
-# A shell finds the completion of a program in a file of its name.
+# A shell finds the completion of a program in a file of its name, which is a link to that of dm.
 BASH := $(SHARE)/bash-completion/completions
 ZSH := $(SHARE)/zsh/site-functions
 FISH := $(SHARE)/fish/vendor_completions.d
@@ -69,10 +69,11 @@ install:
 	  if test -L bin/$$p; then ln -sf dm $(DESTDIR)$(PREFIX)/bin/$$p; \
 	  else install -m 755 bin/$$p $(DESTDIR)$(PREFIX)/bin; fi || exit; done
 	for s in 1 5 7 8; do install -m 644 man/*.$$s $(SHARE)/man/man$$s || exit; done
-	install -D -m 644 completions/dm.bash $(BASH)/dm
-	install -D -m 644 -t $(ZSH) completions/_dm
-	install -D -m 644 -t $(FISH) completions/dm.fish
-	for p in $(NAMES); do ln -sf dm $(BASH)/$$p && ln -sf dm.fish $(FISH)/$$p.fish || exit; done
+	install -D -m 644 -t $(ZSH) completions/zsh/_dm
+	install -d $(BASH) $(FISH)
+	cp -P completions/bash/* $(BASH)
+	cp -P completions/fish/* $(FISH)
+	chmod 644 $(BASH)/dm $(FISH)/dm.fish
 	install -m 644 README.md CHANGELOG.md LICENSE $(SHARE)/doc/dm
 	cp -R examples $(SHARE)/doc/dm
 	rm -rf $(SHARE)/doc/dm/examples/embedding/.build* $(SHARE)/doc/dm/examples/*/__pycache__
@@ -80,7 +81,7 @@ install:
 uninstall:
 	rm -f $(addprefix $(DESTDIR)$(PREFIX)/bin/,dm $(NAMES))
 	for s in 1 5 7 8; do (cd man && ls *.$$s) | sed "s|^|$(SHARE)/man/man$$s/|" | xargs rm -f || exit; done
-	rm -f $(addprefix $(BASH)/,dm $(NAMES)) $(ZSH)/_dm $(patsubst %,$(FISH)/%.fish,dm $(NAMES))
+	rm -f $(ZSH)/_dm $(foreach p,dm $(NAMES),$(BASH)/$p $(FISH)/$p.fish)
 	rm -rf $(SHARE)/doc/dm
 
 # A package for Debian, of what was built.

@@ -36,18 +36,20 @@ package let fresh = Option(
 ///
 /// - Throws: `usage`.
 func freshTime(_ text: String) throws -> Duration {
-  guard let length = text == "0" ? 0 : microseconds(of: text), length <= 3600 * 1_000_000 else {
-    throw usage("'\(text)' is not a time for --fresh; write 0, 2s or 1m")
-  }
-  return .microseconds(length)
+  try waitingTime(text == "0" ? "0s" : text, upTo: 3600, text, "--fresh; write 0, 2s or 1m")
 }
 
 /// The time that a write waits for the store.
 ///
 /// - Throws: `usage`.
 func timeout(_ text: String) throws -> Duration {
-  guard let length = microseconds(of: text), length <= 366 * 86_400_000_000 else {
-    throw usage("'\(text)' is not a time for --busy-timeout; write 0s, 30s or 5m")
+  try waitingTime(text, upTo: 366 * 86_400, text, "--busy-timeout; write 0s, 30s or 5m")
+}
+
+/// - Throws: `usage` with the text that was typed, and what the option takes.
+private func waitingTime(_ text: String, upTo seconds: Int64, _ typed: String, _ option: String) throws -> Duration {
+  guard let length = microseconds(of: text), length <= seconds * 1_000_000 else {
+    throw usage("'\(typed)' is not a time for \(option)")
   }
   return .microseconds(length)
 }

@@ -216,7 +216,6 @@ package final class SyncLoop {
 
   /// Waits for some microseconds, or until `bell` signals that an operation was queued here.
   private func pause(for wait: Int64, orUntilRung bell: Watch? = nil) {
-    running.nextAttemptAt = Timestamp(microseconds: Timestamp.now.microseconds + wait)
     let end = monotonicMicroseconds() + wait
     let (credentials, asked) = (FileStatus(location.hub)?.modified, FileStatus(location.liveAsked)?.modified)
     let watch = Watch(location.live)

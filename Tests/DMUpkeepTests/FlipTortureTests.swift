@@ -38,17 +38,23 @@ struct FlipTortureTests {
     }
   }
 
+  /// The offsets of the leaf pages of a table, in the order of its keys; there are four or more.
+  private func leaves(of table: String, in store: TemporaryStore) throws -> [Int] {
+    let leaves = try store.integers(
+      "SELECT pageno FROM dbstat WHERE name = '\(table)' AND pagetype = 'leaf' ORDER BY path"
+    )
+    .compactMap { $0[0].map { 4096 * (Int($0) - 1) } }
+    try #require(leaves.count >= 4)
+    return leaves
+  }
+
   /// Two pages of the change log in each other's places: a stream that goes on from a number would never end.
   @Test func `a change log that is out of order is an error`() throws {
     let store = try TemporaryStore.filled(messages: 120)
     let alice = try store.messenger("alice")
     for number in 1...600 { try alice.say("more \(number)", to: "bob") }
     try store.settle()
-    let leaves = try store.integers(
-      "SELECT pageno FROM dbstat WHERE name = 'change' AND pagetype = 'leaf' ORDER BY path"
-    )
-    .compactMap { $0[0].map { 4096 * (Int($0) - 1) } }
-    try #require(leaves.count >= 4)
+    let leaves = try leaves(of: "change", in: store)
     var bytes = try store.bytes()
     let page = Array(bytes[leaves[1]..<(leaves[1] + 4096)])
     bytes.replaceSubrange(leaves[1]..<(leaves[1] + 4096), with: bytes[leaves[2]..<(leaves[2] + 4096)])
@@ -74,11 +80,7 @@ struct FlipTortureTests {
   {
     let store = try TemporaryStore.filled(messages: 120)
     try store.settle()
-    let leaves = try store.integers(
-      "SELECT pageno FROM dbstat WHERE name = 'message' AND pagetype = 'leaf' ORDER BY path"
-    )
-    .compactMap { $0[0].map { 4096 * (Int($0) - 1) } }
-    try #require(leaves.count >= 4)
+    let leaves = try leaves(of: "message", in: store)
     var bytes = try store.bytes()
     // The last cell of a leaf is a size of one or two bytes, and then its key (sqlite.org/fileformat2.html, section 1.6).
     let (page, count) = (leaves[1], Int(bytes[leaves[1] + 3]) << 8 + Int(bytes[leaves[1] + 4]))

@@ -61,23 +61,19 @@ package final class Window {
     if ending != nil { return events + [.ended] }
     if mustPause {
       mustPause = false
-      events += (keys() ?? []) + reader.finish().map(Event.key)
-      pause()
-      events.append(.resized)
+      events += pause()
     }
     while let signal = interrupts.next()?.signal {
       switch signal {
-      case .childEnded: continue
-      case .suspend:
-        // Keys typed before Ctrl-Z are for the window, not for the shell.
-        events += (keys() ?? []) + reader.finish().map(Event.key)
-        pause()
-      case .resize: drawn = []
+      case .childEnded: break
+      case .suspend: events += pause()
+      case .resize:
+        drawn = []
+        events.append(.resized)
       default:
         ending = signal
-        return events + (keys() ?? []) + reader.finish().map(Event.key) + [.ended]
+        return events + lastKeys() + [.ended]
       }
-      events.append(.resized)
     }
     guard let keys = keys() else { return events + [.ended] }
     events += keys
@@ -96,6 +92,9 @@ package final class Window {
     guard let due = escapeDue, monotonicMicroseconds() >= due else { return [] }
     return reader.finish().map(Event.key)
   }
+
+  /// The keys typed until now, of which no more come.
+  private func lastKeys() -> [Event] { (keys() ?? []) + reader.finish().map(Event.key) }
 
   /// The next bytes; nil at the end or after an error, because then the terminal was closed.
   private func readInput() -> ArraySlice<UInt8>? {
@@ -168,12 +167,16 @@ package final class Window {
   }
 
   /// Stops the process until it is continued.
-  private func pause() {
+  ///
+  /// - Returns: the keys typed before, which are for the window and not for the shell, and the new size.
+  private func pause() -> [Event] {
+    let before = lastKeys()
     beforePause()
     leave()
     Signal.stop.raise()
     terminal.take()
     makeRoom()
+    return before + [.resized]
   }
 
   private func write(_ bytes: [UInt8]) { terminal.show(String(decoding: bytes, as: UTF8.self)) }

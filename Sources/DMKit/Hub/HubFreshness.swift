@@ -13,9 +13,6 @@ public struct HubFreshness: Equatable, Sendable {
 }
 
 extension Messenger {
-  /// Microseconds for which a comparison counts as fresh.
-  private static let freshTime: Int64 = 10_000_000
-
   /// Asks the sync process to compare the store with its hub, unless it is fresh, and waits for the result.
   ///
   /// This function does not start the sync process. It does not wait while that process cannot reach the hub.
@@ -34,18 +31,19 @@ extension Messenger {
     within limit: Duration, evenOffline: Bool, carry: () -> Void
   ) throws -> HubFreshness? {
     guard let store = try existingStore(), let hub = try store.hub.row() else { return nil }
-    let (fresh, isCarried) = (freshness(hub), hasCarrier)
+    let (before, isCarried) = (RunningState(file: location.liveHub) ?? RunningState(), hasCarrier)
+    let fresh = HubFreshness(hub, before, isCarried: isCarried)
     if fresh.isFresh && isCarried || limit <= .zero || !hub.isReachable { return fresh }
-    let before = RunningState(file: location.liveHub)
-    if !evenOffline, isCarried, before?.state == .waiting { return fresh }
-    let start = isCarried ? before?.attempts ?? 0 : 0
+    if !evenOffline, isCarried, before.state == .waiting { return fresh }
+    let start = isCarried ? before.attempts : 0
     carry()
     guard hasCarrier else { return fresh }
     let end = monotonicMicroseconds() + limit.microseconds
     if try compareWithHub(until: end, orUntil: { !evenOffline && $0.state == .waiting && $0.attempts > start }) {
       return HubFreshness(asOf: .now, isFresh: true, fault: nil)
     }
-    let old = freshness(try store.hub.row() ?? hub)
+    let after = RunningState(file: location.liveHub) ?? RunningState()
+    let old = HubFreshness(try store.hub.row() ?? hub, after, isCarried: hasCarrier)
     return HubFreshness(asOf: old.asOf, isFresh: false, fault: old.fault)
   }
 
@@ -61,19 +59,7 @@ extension Messenger {
   }
 
   /// Whether a sync process runs for the store.
-  private var hasCarrier: Bool { fileExists(location.syncLock) && FileLock(ifFree: location.syncLock) == nil }
-
-  private func freshness(_ hub: Hub.Row) -> HubFreshness {
-    let running = RunningState(file: location.liveHub) ?? RunningState()
-    let age = running.lastSyncAt.map { Timestamp.now.microseconds - $0.microseconds }
-    let isLive = running.state == .live && hasCarrier && hub.isReachable
-    let isFresh = isLive || hub.isReachable && age.map { abs($0) <= Self.freshTime } == true && running.fault == nil
-    return HubFreshness(
-      asOf: isLive ? .now : running.lastSyncAt, isFresh: isFresh,
-      fault: isFresh
-        ? nil
-        : hub.refusal ?? (hub.network == .offline ? "the simulated network is offline" : running.fault))
-  }
+  var hasCarrier: Bool { fileExists(location.syncLock) && FileLock(ifFree: location.syncLock) == nil }
 
   /// Asks the sync process to compare the store with the hub now, and waits for the result.
   ///
@@ -96,6 +82,21 @@ extension Messenger {
       var awaited = [Awaited(watch.descriptor, for: .reading)]
       if waitForAny(of: &awaited, until: min(end, monotonicMicroseconds() + 1_000_000)) { watch.drain() }
     }
+  }
+}
+
+extension HubFreshness {
+  /// Microseconds for which a comparison counts as fresh.
+  private static let freshTime: Int64 = 10_000_000
+
+  /// - Parameter isCarried: whether a sync process runs for the store.
+  fileprivate init(_ hub: Hub.Row, _ running: RunningState, isCarried: Bool) {
+    let age = running.lastSyncAt.map { Timestamp.now.microseconds - $0.microseconds }
+    let isLive = running.state == .live && isCarried && hub.isReachable
+    isFresh = isLive || hub.isReachable && age.map { abs($0) <= Self.freshTime } == true && running.fault == nil
+    asOf = isLive ? .now : running.lastSyncAt
+    let isOffline = hub.network == .offline
+    fault = isFresh ? nil : hub.refusal ?? (isOffline ? "the simulated network is offline" : running.fault)
   }
 }
 

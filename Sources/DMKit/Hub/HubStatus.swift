@@ -163,7 +163,7 @@ extension Messenger {
   /// - Throws: `no_hub` for a store that is not linked.
   package func hubStatus() throws -> HubStatus {
     let (store, hub) = try linkedStore()
-    let isRunning = fileExists(location.syncLock) && FileLock(ifFree: location.syncLock) == nil
+    let isRunning = hasCarrier
     let running = RunningState(file: location.liveHub) ?? RunningState()
     let (counts, oldest, retryAt) = try store.read {
       (try store.outbox.counts(), try store.outbox.open(limit: 1).first, try store.outbox.postponedUntil())

@@ -95,11 +95,6 @@ extension Messenger {
     }
   }
 
-  /// Whether the hub has postponed an operation because the user is over their quota.
-  private func isPostponed(_ row: Outbox.Row) -> Bool {
-    row.state == .queued && row.notBefore.map { $0 > .now && $0 < .forever } == true
-  }
-
   /// When the hub accepts the postponed operations; nil if it has postponed none.
   package func postponedUntil() throws -> Timestamp? {
     guard let store = try existingStore(), store.isLinked else { return nil }
@@ -120,7 +115,7 @@ extension Messenger {
       conversation: try row.conversation.map { try session.viewer.surroundings.label(of: $0).reference },
       messageID: row.target,
       text: HubPayload.text(row.payload)?.text, createdAt: row.createdAt, attempts: row.attempts,
-      notBefore: row.notBefore, failure: row.fault ?? (isPostponed(row) ? "over_quota" : nil))
+      notBefore: row.notBefore, failure: row.fault ?? (row.isPostponed ? "over_quota" : nil))
   }
 
   /// Queues refused operations again, and makes postponed operations due at once.
@@ -129,7 +124,7 @@ extension Messenger {
   /// - Returns: the operations as they are now.
   /// - Throws: `no_hub`, `unknown_message` for a name of none.
   package func retry(_ names: [String]) throws -> [OutboxItem] {
-    try change(names, where: { $0.state == .refused || isPostponed($0) }) { row, session in
+    try change(names, where: { $0.state == .refused || $0.isPostponed }) { row, session in
       // Shows the effect of the operation on the message again.
       if row.state == .refused, [.edit, .delete, .react].contains(row.act), let id = row.target,
         let address = try session.store.messages.address(of: id),

@@ -286,3 +286,8 @@ package struct Outbox {
     try delete.run()
   }
 }
+
+extension Outbox.Row {
+  /// Whether the hub takes it only later, because the user is over their quota; `Outbox.postponedUntil` has the same rule.
+  package var isPostponed: Bool { state == .queued && notBefore.map { $0 > .now && $0 < .forever } == true }
+}

@@ -6,7 +6,7 @@ import Testing
 @testable import TestSupport
 
 /// Four users do whatever comes while followers with all sorts of wishes read at any moment, and begin again from any
-/// cursor that was told: each is told what a plain list of events says, in its order, as it is then.
+/// received cursor: each gets the events of a plain list, in its order, with the current state.
 struct FollowerPropertyTests {
   private static let users = ["alice", "bob", "carol", "dave"]
   /// A group of all, one without alice, a pair, and a pair that has not spoken yet.
@@ -15,9 +15,9 @@ struct FollowerPropertyTests {
   private final class Watcher {
     let filter: StreamModel.Filter
     let follower: Follower
-    /// How many entries of the list are told, or none of this one's business.
+    /// How many entries of the list it has received, or do not concern it.
     var index: Int
-    /// The last that was told of each message's status.
+    /// The last status that it received for each message.
     var statuses: [String: Message.Status] = [:]
     let beginning: Int
 
@@ -35,7 +35,7 @@ struct FollowerPropertyTests {
     var model = StreamModel(participants: participants)
     var random: SplitMix64
     var watchers: [Watcher] = []
-    /// Cursors that were told, each with the number of entries that are before it.
+    /// The received cursors, each with the number of entries that are before it.
     var cursors: [(cursor: Cursor, index: Int)] = []
     var log: [String] = []
 
@@ -126,7 +126,7 @@ struct FollowerPropertyTests {
     }
   }
 
-  /// One more follower, from the start, from now or from any cursor that anybody was told.
+  /// One more follower, from the start, from now or from any received cursor.
   private static func begin(_ run: Run) throws {
     let user = users[run.random.below(users.count)]
     let kinds = Set(
@@ -172,7 +172,7 @@ struct FollowerPropertyTests {
     }
     events = events.filter { if case .caughtUp = $0 { false } else { true } }
     let expected = (watcher.index..<run.model.entries.count).filter { run.model.isSelected($0, by: filter) }
-    // The statuses that one act changes are told by sender, and here compared by number.
+    // The stream groups the statuses that one act changes by sender; here they are compared by number.
     let received = inOrder(events.flatMap { texts(of: $0, run) })
     let right = inOrder(expected.map { (run.model.text(of: $0, to: filter.user), run.model.isStatus($0)) })
     try #require(received == right, run.comment)

@@ -7,7 +7,7 @@ import Testing
 @testable import StoreSupport
 @testable import TestSupport
 
-/// Typing and presence: who gives the signals, and who is told.
+/// Typing and presence: who gives the signals, and who sees them.
 struct SignalsTests {
   private func query(_ kinds: Set<MessagingEvent.Kind>, in conversations: [ConversationReference] = []) -> EventQuery {
     var query = EventQuery(conversations, from: .now)
@@ -29,7 +29,7 @@ struct SignalsTests {
     try #require(try store.messenger(user).typing(in: ConversationReference(conversation)))
   }
 
-  /// What is told of signals until it is that; one look may see several changes at once.
+  /// The events of signals until they are the expected ones; one look may see several changes at once.
   private func until(_ last: String, _ follower: Follower) throws -> [String] { try follower.until(last) }
 
   @Test func `a typing event names all users who type, until they stop`() throws {

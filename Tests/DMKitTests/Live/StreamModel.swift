@@ -91,7 +91,7 @@ struct StreamModel {
     }
   }
 
-  // MARK: What is told
+  // MARK: Events
 
   func isSelected(_ number: Int, by filter: Filter) -> Bool {
     let (conversation, entry) = entries[number]
@@ -115,7 +115,7 @@ struct StreamModel {
   /// Whether an entry is of a status, of which one event tells several.
   func isStatus(_ number: Int) -> Bool { if case .update = entries[number].entry { true } else { false } }
 
-  /// What a user is told of an entry, if it is told now.
+  /// The event that a user gets for an entry, if they get it now.
   func text(of number: Int, to user: String) -> String {
     let (conversation, entry) = entries[number]
     let model = conversations[conversation]

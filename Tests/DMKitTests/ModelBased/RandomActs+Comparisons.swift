@@ -172,7 +172,7 @@ extension RandomActs {
   func compareReceipts(for user: User) throws {
     let reference = message(for: user)
     let actual: Result<[Receipt], any Error> = Result { try messengers[user].receipts(for: [.message(reference)]) }
-    let what = "who has received and read \(reference), as \(name(user)) is told"
+    let what = "who has received and read \(reference), as \(name(user)) sees it"
     switch (actual, Result { () throws(Refusal) in try model.seen(reference, user) }) {
     case (.success(let actual), .success(let address)):
       try same(actual, try model.receipts(address.seq, address.talk, to: user), what)

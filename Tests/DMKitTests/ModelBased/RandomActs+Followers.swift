@@ -13,7 +13,7 @@ final class ComparedFollower {
   private let messenger: Messenger
   /// Made when it is needed, and again after its end.
   private var follower: Follower?
-  /// How many entries have been told, or do not concern the follower.
+  /// How many entries the follower has received, or do not concern it.
   var index = 0
   /// Where the consumer stands for good.
   var acknowledged = 0
@@ -44,12 +44,12 @@ final class ComparedFollower {
 
 /// Compares the streams of followers with those of the model.
 extension RandomActs {
-  /// What a user is told of the entries from an index on, and which each is.
+  /// The events that a user gets for the entries from an index on, and the entry of each.
   func expected(
     from index: Int, to user: User, kinds: Set<MessagingEvent.Kind> = ComparedFollower.kinds, in talks: Set<Int>? = nil,
     othersOnly: Bool = false
   ) throws -> [(event: MessagingEvent, entry: Int)] {
-    // What is told is told as it is now, which is the same for all events of a conversation.
+    // An event has the current state, which is the same for all events of a conversation.
     var cache: [Int: Conversation] = [:]
     var events: [(event: MessagingEvent, entry: Int)] = []
     for number in index..<model.entries.count {
@@ -124,7 +124,7 @@ extension RandomActs {
     let before = model.entries.count
     try observe()
     try learn()
-    let what = "what \(name(watcher.user)) is told from \(watcher.index) on"
+    let what = "what \(name(watcher.user)) gets from \(watcher.index) on"
     if model.entries.count > before {
       let late = try expected(from: watcher.index, to: watcher.user)
       right += try expected(from: before, to: watcher.user)
@@ -195,10 +195,10 @@ extension RandomActs {
     let right = try expected(
       from: begin?.index ?? 0, to: user, kinds: kinds, in: talks.isEmpty ? nil : talks, othersOnly: othersOnly)
     let actual = try messengers[user].received(query)
-    try compare(actual, right, "what \(name(user)) is told again from \(begin?.index ?? 0) on")
+    try compare(actual, right, "what \(name(user)) gets again from \(begin?.index ?? 0) on")
   }
 
-  /// A cursor that was told, rather a late one, or one between the messages that one receipt has changed.
+  /// A cursor that was received, mostly a late one, or one between the messages that one receipt has changed.
   private func start(among cursors: [(cursor: Cursor, index: Int)]) -> (cursor: Cursor, index: Int)? {
     let within = cursors.filter { $0.cursor.position.seq > 0 }
     if chance(40), !within.isEmpty { return within.randomElement(using: &random) }
@@ -207,7 +207,7 @@ extension RandomActs {
 
   // MARK: The consumer
 
-  /// Acknowledges a cursor that was told, perhaps one of long ago, alone or with an answer.
+  /// Acknowledges a received cursor, perhaps an old one, alone or with an answer.
   func acknowledge(_ watcher: ComparedFollower) throws {
     guard let name = watcher.consumer else { return }
     guard let (cursor, index) = start(among: Array(watcher.cursors.suffix(chance(80) ? 20 : 400))) else { return }

@@ -144,7 +144,7 @@ extension RandomActs {
       }
     } _: { actual, talks in
       try learnMutes(of: user, talks)
-      // One that was named twice is told as it was in between, too.
+      // The event of one that was named twice may have the name in between.
       let expected = try talks.map { try model.conversation($0, to: user) }
       if Set(talks).count == talks.count { try same(actual, expected, "the conversations") }
     }

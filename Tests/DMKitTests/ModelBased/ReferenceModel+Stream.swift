@@ -45,7 +45,7 @@ extension ReferenceModel {
     entries.append(Entry(number: entries.count, talk: talk, kind: kind))
   }
 
-  /// Whether a user is told of something as a member, perhaps later than they left.
+  /// Whether a user gets an event as a member, perhaps after they have left.
   private func isDelivered(_ entry: Entry, _ user: User) -> Bool {
     isIn(user, entry.talk) || talks[entry.talk].parts[user]?.past.map { entry.number < $0.entries } == true
   }
@@ -74,7 +74,7 @@ extension ReferenceModel {
     }
   }
 
-  /// What a user is told of something, if they are told of it now; without a position in the stream.
+  /// The event that a user gets for something, if they get it now; without a position in the stream.
   func event(
     _ entry: Entry, to user: User, _ cursor: Cursor, _ cache: inout [Int: Conversation]
   ) throws -> MessagingEvent? {

@@ -137,7 +137,7 @@ extension ReferenceModel {
       ?? talks[talk].face(for: user).title
   }
 
-  /// Who has received and read a message, oldest first, as a user is told.
+  /// Who has received and read a message, oldest first, as a user sees it.
   func receipts(_ seq: Int, _ talk: Int, to user: User) throws -> [Receipt] {
     let this = talks[talk]
     let sender = this.said[seq - 1].sender

@@ -16,12 +16,12 @@ final class ShellSession {
   init(_ f: ToolFixture, _ shell: String, as user: String, at location: SourceLocation = #_sourceLocation) throws {
     self.location = location
     let home = f.directory + "/home"
-    let scripts = "\(repository)/completions"
+    let scripts = "\(repository)/completions/\(shell)"
     let begin = "cd '\(f.directory)'; PS1='ready> '"
     var words = ["setsid", "--ctty", "--wait", shell]
     switch shell {
     case "bash":
-      try ". '\(scripts)/dm.bash'; \(begin)\n".write(
+      try ". '\(scripts)/dm'; \(begin)\n".write(
         toFile: home + "/rc", atomically: true, encoding: .utf8)
       words += ["--noprofile", "--rcfile", home + "/rc", "-i"]
     case "zsh":
@@ -32,17 +32,10 @@ final class ShellSession {
       // Without this folder, fish starts a process that reads all manual pages.
       try FileManager.default.createDirectory(
         atPath: home + "/.local/share/fish/generated_completions", withIntermediateDirectories: true)
-      // As 'make install' makes them.
-      let links = home + "/completions"
-      try FileManager.default.createDirectory(atPath: links, withIntermediateDirectories: true)
-      for program in ["dm"] + ToolFixture.programs + ToolFixture.hubPrograms {
-        try FileManager.default.createSymbolicLink(
-          atPath: "\(links)/\(program).fish", withDestinationPath: scripts + "/dm.fish")
-      }
       words += [
         "--private", "-i", "-C",
         """
-        set fish_complete_path '\(links)'; set -g fish_greeting; cd '\(f.directory)'
+        set fish_complete_path '\(scripts)'; set -g fish_greeting; cd '\(f.directory)'
         function fish_prompt; echo 'ready> '; end
         """,
       ]

@@ -10,7 +10,7 @@ import Testing
     try String(contentsOfFile: "\(repository)/\(path)", encoding: .utf8)
   }
 
-  @Test(arguments: [("bash", "dm.bash"), ("zsh", "_dm"), ("fish", "dm.fish")])
+  @Test(arguments: [("bash", "bash/dm"), ("zsh", "zsh/_dm"), ("fish", "fish/dm.fish")])
   func `the completion file of each shell has all programs`(shell: (name: String, file: String)) throws {
     let script = try text("completions/\(shell.file)")
     let words = Set(script.split { " \n\\".contains($0) }.map(String.init))

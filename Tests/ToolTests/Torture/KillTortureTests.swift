@@ -53,7 +53,7 @@ import Testing
     }
   }
 
-  @Test func `a program killed at any moment loses and duplicates nothing, and can be run again`() throws {
+  @Test func `a program killed at any time loses and duplicates nothing, and can be run again`() throws {
     var dice = Dice()
     var scene = try Self.begin()
     let f = scene.f

@@ -113,7 +113,7 @@ struct PowerLossTortureTests {
     }
   }
 
-  @Test func `a power loss at any moment loses nothing that was acknowledged to a writer`() throws {
+  @Test func `a power loss at any time loses nothing that was acknowledged to a writer`() throws {
     var dice = Dice(1)
     let disk = try LoopDisk()
     let f = disk.f
