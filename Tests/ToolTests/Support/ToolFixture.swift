@@ -196,9 +196,11 @@ final class ToolFixture: Sendable {
     for handle in handles { try done("dm-user", ["add", handle], as: handle) }
   }
 
-  /// What the sqlite3 command says, which knows nothing of the programs.
+  /// What the sqlite3 command says, which knows nothing of the programs. It waits, because whoever closes a store last
+  /// holds it alone until its log is copied (https://www.sqlite.org/wal.html#sometimes_queries_return_sqlite_busy_in_wal_mode).
   func sql(_ statement: String, at location: SourceLocation = #_sourceLocation) throws -> String {
-    let outcome = try run("sqlite3", ["-bail", store + "/dm.sqlite", statement], at: location)
+    let arguments = ["-bail", "-cmd", ".timeout 10000", store + "/dm.sqlite", statement]
+    let outcome = try run("sqlite3", arguments, at: location)
     try #require(outcome.status == .exit(0), "\(statement): \(outcome.stderr)", sourceLocation: location)
     return outcome.stdout.trimmingCharacters(in: .newlines)
   }
