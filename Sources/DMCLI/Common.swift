@@ -6,7 +6,8 @@ package enum Common {
     "store", value: "DIR", "the store [$DM_STORE, else dm in $XDG_DATA_HOME, else ~/.local/share/dm]")
   package static let user = Option("as", user: "USER", "act as this user [$DM_USER, else the login name]")
   package static let busyTimeout = Option(
-    "busy-timeout", value: "TIME", "how long to wait for a busy store [$DM_BUSY_TIMEOUT, else 5s]", as: timeout)
+    "busy-timeout", value: "TIME", "how long to wait for a busy store [$DM_BUSY_TIMEOUT, else 5s]",
+    as: { try timeout($0, of: "--busy-timeout") })
   package static let json = Flag("json", "print JSON lines, even on a terminal")
   package static let text = Flag("text", "print text, even into a pipe")
   package static let quiet = Flag("quiet", short: "q", "print nothing on success")
@@ -30,20 +31,23 @@ package let wait = Flag("wait", "in a store with a hub: wait until the hub has i
 /// An option of the programs that read what others may have said on a hub.
 package let fresh = Option(
   "fresh", value: "TIME",
-  "in a store with a hub: how long to wait until it is up to date; 0: not at all [$DM_FRESH, else 1s]", as: freshTime)
+  "in a store with a hub: how long to wait until it is up to date; 0: not at all [$DM_FRESH, else 1s]",
+  as: { try freshTime($0, of: "--fresh") })
 
-/// How long a reader waits for the hub, and whether the user has said so.
+/// How long a reader waits for the hub.
 ///
+/// - Parameter name: the option or the variable.
 /// - Throws: `usage`.
-func freshTime(_ text: String) throws -> Duration {
-  try waitingTime(text == "0" ? "0s" : text, upTo: 3600, text, "--fresh; write 0, 2s or 1m")
+func freshTime(_ text: String, of name: String) throws -> Duration {
+  try waitingTime(text == "0" ? "0s" : text, upTo: 3600, text, "\(name); write 0, 2s or 1m")
 }
 
 /// The time that a write waits for the store.
 ///
+/// - Parameter name: the option or the variable.
 /// - Throws: `usage`.
-func timeout(_ text: String) throws -> Duration {
-  try waitingTime(text, upTo: 366 * 86_400, text, "--busy-timeout; write 0s, 30s or 5m")
+func timeout(_ text: String, of name: String) throws -> Duration {
+  try waitingTime(text, upTo: 366 * 86_400, text, "\(name); write 0s, 30s or 5m")
 }
 
 /// - Throws: `usage` with the text that was typed, and what the option takes.

@@ -49,8 +49,10 @@ package final class Invocation {
     let isLogin = handle.description.utf8.elementsEqual(login.utf8)
     let messenger = Messenger(try location(), as: Messenger.Identity(handle, isLoginName: isLogin))
     messenger.compareForUnknownUser = { [weak self, weak messenger] in
-      guard let self, let messenger else { return false }
-      return try messenger.compare(within: freshLimit()) { self.startCarrier() }
+      guard let self, let messenger else { return nil }
+      // A user who says that the hub is not to be asked gets the answer of the store.
+      guard try Carrier.mode != .off, try freshLimit() > .zero else { return nil }
+      return try messenger.compare(within: freshLimit()) { Carrier.start(for: messenger).fault }
     }
     made = messenger
     return messenger
@@ -59,7 +61,7 @@ package final class Invocation {
   /// The location of the store: from --store, the environment, or the default.
   package func location() throws -> StoreLocation {
     let busyTimeout =
-      try arguments[Common.busyTimeout] ?? environment("DM_BUSY_TIMEOUT").map(timeout)
+      try arguments[Common.busyTimeout] ?? environment("DM_BUSY_TIMEOUT").map { try timeout($0, of: "DM_BUSY_TIMEOUT") }
       ?? StoreLocation.standardBusyTimeout
     if let path = try arguments[Common.store] ?? environment("DM_STORE") {
       // An empty value is usually a shell variable that is not set.
@@ -193,12 +195,9 @@ extension Result where Failure == DMError {
 // Work that dm-sync does for a program whose store is linked to a hub.
 
 extension Invocation {
-  /// The value of DM_SYNC, such as `off` or `wait`.
-  private var carrierMode: String? { get throws { try environment("DM_SYNC") } }
-
   private var waits: Bool {
     get throws {
-      try command.has(wait) && (arguments[wait] || carrierMode == "wait")
+      try command.has(wait) && (arguments[wait] || Carrier.mode == .wait)
     }
   }
 
@@ -206,20 +205,9 @@ extension Invocation {
   ///
   /// An error is printed but does not change the exit status, because the queued changes stay queued.
   package func startCarrier() {
-    guard let made, case .success(let mode) = Result(catching: { try carrierMode }), mode != "off" else { return }
-    do {
-      guard try made.mayCarry() else { return }
-      guard let store = wholePath(made.location.directory), let folder = ownFolder,
-        let lock = FileLock(ifFree: made.carrierLock)
-      else { return }
-      try startApart("\(folder)/dm-sync", ["--store", store, "--linger"], handingOn: lock)
-    } catch let failure as SystemFailure {
-      warnOfCarrier("cannot start dm-sync: \(failure.text)")
-    } catch let error as DMError {
-      warnOfCarrier(error.text)
-    } catch {
-      warnOfCarrier("cannot start dm-sync")
-    }
+    guard let made, case .failed(let fault) = Carrier.start(for: made), !hasWarnedOfCarrier else { return }
+    printError(command.name, !made.queued.isEmpty ? "\(fault); what was queued waits for 'dm-sync'" : fault)
+    hasWarnedOfCarrier = true
   }
 
   /// Brings a store with a hub up to date before it is read, as far as that takes no longer than `--fresh` allows.
@@ -227,32 +215,29 @@ extension Invocation {
   /// A program that follows does not need it: what comes is an event.
   package func refresh() throws {
     let isGiven = arguments.isGiven(fresh)
-    freshness = try messenger().refresh(within: freshLimit(), evenOffline: isGiven) { [self] in startCarrier() }
+    let messenger = try messenger()
+    freshness = try messenger.refresh(within: freshLimit(), evenOffline: isGiven) {
+      Carrier.start(for: messenger).fault
+    }
     if let asOf = freshness?.asOf { output.asOf = asOf }
   }
 
   /// How long to wait for the hub.
   private func freshLimit() throws -> Duration {
     let given = command.has(fresh) ? try arguments[fresh] : nil
-    return try given ?? environment("DM_FRESH").map(freshTime) ?? .seconds(1)
+    return try given ?? environment("DM_FRESH").map { try freshTime($0, of: "DM_FRESH") } ?? .seconds(1)
   }
 
   /// Notes the time of the printed state if the hub did not answer.
   ///
   /// - Throws: `hub_unreachable` if the user has asked for a fresh one.
   func noteFreshness() throws {
-    guard let freshness, !freshness.isFresh else { return }
+    guard let freshness, let fault = freshness.fault else { return }
     let since = freshness.asOf.map { "as of \(TextFormat.short($0))" } ?? "nothing has come from the hub yet"
-    let reason = freshness.fault.map { "the hub cannot be reached: \($0)" } ?? "the hub has not answered yet"
     if let limit = try arguments[fresh], limit > .zero {
-      throw DMError(.hubUnreachable, "\(since); \(reason)", remedy: .showHubStatus)
+      throw DMError(.hubUnreachable, "\(since); \(fault)", remedy: .showHubStatus)
     }
-    if !isQuiet, try carrierMode != "off" { printError(command.name, "\(since); \(reason)") }
-  }
-
-  private func warnOfCarrier(_ text: String) {
-    if !hasWarnedOfCarrier { printError(command.name, "\(text); what was queued waits for 'dm-sync'") }
-    hasWarnedOfCarrier = true
+    if !isQuiet, try Carrier.mode != .off { printError(command.name, "\(since); \(fault)") }
   }
 
   /// Ends a run: starts dm-sync if something was queued, and with --wait waits for the hub.
@@ -262,12 +247,19 @@ extension Invocation {
     guard let made, !made.queued.isEmpty else { return }
     startCarrier()
     if try waits {
-      try made.waitForHub(until: hubDeadline)
+      if let until = try made.waitForHub(until: hubDeadline) { throw overQuota(until) }
     } else if !isQuiet, isTerminal(.error), let until = try made.postponedUntil() {
-      printError(command.name, "queued; the hub takes no more from you until \(TextFormat.dateAndTime(until))")
+      printError(command.name, "queued; \(overQuota(until).message)")
     } else if made.awaitsHub, !isQuiet {
       printError(command.name, "queued; it is shown when the hub has ordered it")
     }
+  }
+
+  /// The error for changes that the hub has postponed until a time.
+  package func overQuota(_ until: Timestamp) -> DMError {
+    DMError(
+      .overQuota, "the hub takes no more from you until \(TextFormat.dateAndTime(until)); the rest is sent then",
+      remedy: .showPending)
   }
 
   /// With --wait, the message after the hub has it; otherwise the message unchanged.

@@ -65,7 +65,7 @@ extension Remedy {
     case .repairFinding: "dm-doctor repair corrects it"
     case .repairSearchIndex: "dm-doctor repair makes it anew"
     case .acceptLoss: "or go on without them by 'dm-doctor repair'"
-    case .inviteUser: "the administrator of the hub invites users, and 'dm-sync' then knows them"
+    case .inviteUser: "the administrator of the hub can invite them"
     case .nameEmptyDatabase: "make an empty one with createdb(1), or say --shared"
     case .joinHub: "'dm-sync join' links a new one with the token of an invitation"
     case .showHubStatus: "'dm-sync status' says why"

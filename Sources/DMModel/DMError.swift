@@ -119,8 +119,7 @@ public struct DMError: Error, Equatable, Sendable {
     public var isFatal: Bool {
       switch self {
       case .usage, .noStore, .cannotCreate, .inputOutput, .readOnlyStore, .busy, .storeTooNew,
-        .storeForeign, .storeDamaged, .storeReplaced, .gap, .networkFileSystem, .hubUnreachable, .hubRefused,
-        .hubMismatch,
+        .storeForeign, .storeDamaged, .storeReplaced, .gap, .networkFileSystem, .hubRefused, .hubMismatch,
         .hubDamaged, .noHub, .internal:
         true
       default: false

@@ -1,4 +1,4 @@
-/// The network that is played, for trying how programs behave on it.
+/// The network that is simulated, for trying how programs behave on it.
 package enum HubNetwork: Int64, CaseIterable, Sendable {
   case normal = 0
   case poor, veryPoor, offline

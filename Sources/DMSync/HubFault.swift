@@ -7,8 +7,10 @@ package enum HubFault: Error, Equatable, Sendable {
   case lost(String)
   /// The hub does not let this login in.
   case refused(String)
-  /// The server refuses this login or one of its acts, perhaps only during maintenance.
+  /// The server refuses one of this login's acts, perhaps only during maintenance.
   case denied(String)
+  /// The server has no rule that lets this login in: it was revoked, or the server is being maintained.
+  case turnedAway(String)
   /// The hub, its protocol or the person is not the expected one.
   case mismatch(String)
   /// The server accepts no changes now.
@@ -29,8 +31,9 @@ extension HubFault {
   /// What went wrong, in words.
   package var text: String {
     switch self {
-    case .lost(let text), .refused(let text), .denied(let text), .mismatch(let text), .readOnly(let text),
-      .again(let text), .locked(let text, _), .timedOut(let text), .poison(let text), .damaged(let text):
+    case .lost(let text), .refused(let text), .denied(let text), .turnedAway(let text), .mismatch(let text),
+      .readOnly(let text), .again(let text), .locked(let text, _), .timedOut(let text), .poison(let text),
+      .damaged(let text):
       text
     }
   }
@@ -40,6 +43,9 @@ extension HubFault {
     switch self {
     case .lost, .denied, .readOnly, .again, .locked, .timedOut:
       DMError(.hubUnreachable, "cannot reach the hub: \(text)")
+    case .turnedAway:
+      DMError(
+        .hubRefused, "the hub's server does not let this store in, perhaps because its login was revoked: \(text)")
     case .refused:
       DMError(.hubRefused, "the hub does not let this store in: \(text)", remedy: .joinHub)
     case .mismatch: DMError(.hubMismatch, "this is not the hub of the store: \(text)")
@@ -51,7 +57,7 @@ extension HubFault {
   /// The error for the administrator of the hub.
   package var administratorsError: DMError {
     switch self {
-    case .refused, .denied: DMError(.hubRefused, "the database does not let you do this: \(text)")
+    case .refused, .denied, .turnedAway: DMError(.hubRefused, "the database does not let you do this: \(text)")
     case .lost: DMError(.hubUnreachable, "cannot reach the database: \(text)")
     case .readOnly: DMError(.hubUnreachable, "the database takes no changes now: \(text)")
     case .locked, .again, .timedOut: DMError(.hubUnreachable, "the database is busy: \(text); try again")

@@ -24,6 +24,7 @@ extension SyncEngine {
         if let last { try apply(last, &pulled) }
         last = batch
       }
+      answeredAt = .now
       try record(last, operations, answers, &pulled)
       for pushed in operations { pace.release(pushed.operation.conversation) }
       pace.widen()

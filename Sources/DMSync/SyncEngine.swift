@@ -11,6 +11,8 @@ package final class SyncEngine {
   let link: any HubLink
   var connection = HubConnection()
   var pace = Pace()
+  /// When the hub last answered.
+  var answeredAt: Timestamp?
 
   /// The hub's description of itself; nil while no connection is open.
   var hello: HubHello? { connection.hello }
@@ -87,7 +89,7 @@ package final class SyncEngine {
     let isAnother = try horizon == nil || isSetBack(comparison, since: horizon)
     if isAnother { try forgetState() }
     if isAnother, horizon != nil { comparison = try link.compare(since: nil) }
-    pace.comparedAt = monotonicMicroseconds()
+    (pace.comparedAt, answeredAt) = (monotonicMicroseconds(), .now)
     try readPeople(upTo: comparison.peopleRev)
     let outputs = try store.read {
       try comparison.conversations.flatMap { try connection.take(.listed($0, held: state(of: $0.id))) }
@@ -250,6 +252,9 @@ package final class SyncEngine {
   package func wait(for duration: Duration) throws {
     var duration = duration - .microseconds(monotonicMicroseconds() - pace.comparedAt)
     guard duration > .zero else { return try compare() }
+    if let until = try store.read(store.outbox.postponedUntil) {
+      duration = min(duration, .microseconds(max(0, until.microseconds - Timestamp.now.microseconds)))
+    }
     if let heldUntil { duration = min(duration, .microseconds(max(0, heldUntil - monotonicMicroseconds()))) }
     let hint = try link.wait(for: duration)
     let areFollowed = try store.read { try hint.conversations.allSatisfy(isMember) }

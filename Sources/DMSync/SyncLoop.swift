@@ -37,7 +37,7 @@ package final class SyncLoop {
   package init(_ messenger: Messenger, _ link: any HubLink, report: @escaping () throws -> Void = {}) throws {
     self.messenger = messenger
     location = messenger.location
-    engine = try SyncEngine(messenger, PlayedLink(link, messenger))
+    engine = try SyncEngine(messenger, SimulatedLink(link, messenger))
     self.report = report
     running.lastSyncAt = RunningState(file: location.liveHub)?.lastSyncAt
     _ = createFolder(location.live)
@@ -107,7 +107,7 @@ package final class SyncLoop {
     running.attempts = 0
     running.fault = hindrance
     running.nextAttemptAt = nil
-    running.lastSyncAt = .now
+    running.lastSyncAt = engine.answeredAt
     running.answered = asked
     running.setAside = engine.setAside.mapValues(\.rawValue)
     try show(engine.hello?.pollSeconds == nil ? .live : .polling)
@@ -125,10 +125,11 @@ package final class SyncLoop {
   ///
   /// - Throws: `hub_unreachable` after 30 seconds.
   package static func ask(_ messenger: Messenger) throws {
-    if try messenger.compareWithHub(until: monotonicMicroseconds() + 30_000_000) { return }
-    throw DMError(
-      .hubUnreachable, "the process that carries between the store and its hub has not reached the hub",
-      remedy: .showHubStatus)
+    let end = monotonicMicroseconds() + 30_000_000
+    let fault = try messenger.compareWithHub(until: end, evenOffline: true) {
+      "the process that synchronized the store has ended"
+    }
+    if let fault { throw DMError(.hubUnreachable, fault, remedy: .showHubStatus) }
   }
 
   // MARK: Going on
@@ -188,13 +189,13 @@ package final class SyncLoop {
         let pushed = try engine.drain()
         pushPause = pushed > 1 ? min(2 * pushPause, Self.longestPushPause) : Self.pushPause
       }
-      running.lastSyncAt = .now
+      running.lastSyncAt = engine.answeredAt
       running.answered = asked
       running.setAside = engine.setAside.mapValues(\.rawValue)
       try refresh(isAsked: isAsked)
       if lingers, isGone { return }
       guard lingers, monotonicMicroseconds() - lastWork > Self.lingering, !isFollowed else { continue }
-      return
+      if try messenger.postponedUntil() == nil { return }
     }
   }
 

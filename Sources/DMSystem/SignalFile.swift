@@ -1,3 +1,4 @@
+package import DMModel
 internal import Glibc
 
 /// An empty file whose modification time is a signal.
@@ -8,6 +9,17 @@ package enum SignalFile {
   @discardableResult
   package static func touch(_ path: String) -> Bool {
     utimensat(AT_FDCWD, path, nil, AT_SYMLINK_NOFOLLOW) == 0 || (errno == ENOENT && make(path))
+  }
+
+  /// Gives the file a modification time that is later than the one before, even if the clock was set back.
+  ///
+  /// - Returns: that time; nil if the file cannot be touched.
+  package static func advance(_ path: String) -> Timestamp? {
+    guard make(path), let before = FileStatus(path)?.modified else { return nil }
+    let time = Timestamp(microseconds: max(Timestamp.now.microseconds, before.microseconds + 1))
+    let (seconds, rest) = time.microseconds.quotientAndRemainder(dividingBy: 1_000_000)
+    let fileTime = timespec(tv_sec: Int(seconds), tv_nsec: Int(rest) * 1000)
+    return utimensat(AT_FDCWD, path, [fileTime, fileTime], AT_SYMLINK_NOFOLLOW) == 0 ? time : nil
   }
 
   /// - Returns: whether the file exists now.

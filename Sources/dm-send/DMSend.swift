@@ -149,7 +149,7 @@ package struct DMSend: Program {
     if !["+", "#", "@"].contains(where: first.hasPrefix) {
       do {
         _ = try messenger.user(Handle(typed: first))
-      } catch let error as DMError where [.unknownUser, .noStore].contains(error.code) {
+      } catch let error as DMError where [.unknownUser, .noStore, .hubUnreachable].contains(error.code) {
         return
       }
     }

@@ -22,7 +22,7 @@ package struct DMSyncProgram: Program {
       Command.Subcommand("status", "show the state of the connection, without asking the hub", run: printStatus),
       Command.Subcommand("pending", "print operations that are queued or were refused", run: printPending),
       Command.Subcommand("retry", operands: "[ID]...", "try refused operations again", run: retry),
-      Command.Subcommand("drop", operands: "ID...", "discard refused operations", run: drop),
+      Command.Subcommand("drop", operands: "ID...", "discard refused or postponed operations", run: drop),
       Command.Subcommand(
         "network", operands: "[normal|poor|very-poor|offline]", "simulate another network, or print which", run: network
       ),
@@ -66,11 +66,21 @@ extension DMSyncProgram {
       if follows {
         throw DMError(.busy, "another dm-sync carries for this store", subject: messenger.location.directory)
       }
-      return try SyncLoop.ask(messenger)
+      try SyncLoop.ask(messenger)
+      return try printResult(call)
     }
     if follows || lingers { return try loop.follow(lingers: lingers) }
     try loop.once()
-    try call.print(messenger.hubStatus(), text: TextFormat.line)
+    try printResult(call)
+  }
+
+  /// Prints the state after a sync.
+  ///
+  /// - Throws: `over_quota` if the hub has postponed operations.
+  private static func printResult(_ call: Invocation) throws {
+    let status = try call.messenger().hubStatus()
+    try call.print(status, text: TextFormat.line)
+    if let until = status.retryAt { throw call.overQuota(until) }
   }
 
   static func printStatus(_ call: Invocation) throws {
@@ -99,7 +109,7 @@ extension DMSyncProgram {
         let names = HubNetwork.allCases.map(\.word).joined(separator: ", ")
         throw usage("'\(word)' is no network; name one of \(names)")
       }
-      try call.messenger().play(network)
+      try call.messenger().simulate(network)
     }
     try call.print(call.messenger().hubStatus(), text: TextFormat.line)
   }

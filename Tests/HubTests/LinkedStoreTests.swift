@@ -2,6 +2,7 @@ import Testing
 
 @testable import DMKit
 @testable import DMStore
+@testable import DMSystem
 @testable import DMUpkeep
 @testable import StoreSupport
 @testable import TestSupport
@@ -133,6 +134,22 @@ struct LinkedStoreTests {
     let second = try hub.joined("bob")
     #expect(try second.texts("+ops") == bob.texts("+ops"))
     for machine in machines { try machine.check() }
+  }
+
+  @Test func `a request to compare is answered even if others follow it without a pause`() throws {
+    let alice = try hub.joined("alice")
+    let location = alice.messenger.location
+    _ = createFolder(location.live)
+    let fault = try alice.messenger.compareWithHub(until: monotonicMicroseconds() + 10_000_000) {
+      var state = RunningState()
+      state.answered = FileStatus(location.liveAsked)?.modified
+      #expect(SignalFile.advance(location.liveAsked) != state.answered)
+      return switch Result(catching: { try state.write(to: location.liveHub) }) {
+      case .success: nil
+      case .failure(let error): "\(error)"
+      }
+    }
+    #expect(fault == nil)
   }
 
   @Test func `read receipts reach the sender`() throws {

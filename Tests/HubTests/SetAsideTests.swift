@@ -116,8 +116,11 @@ struct SetAsideTests {
   @Test func `errors during maintenance are temporary, and a wrong password is a refusal`() {
     let fatal = "connection to server at \"127.0.0.1\", port 5432 failed: FATAL:  "
     func fault(_ text: String) -> HubFault { HubFault(connecting: fatal + text) }
+    // A login without a role has no such entry either.
+    #expect(fault("28000: no pg_hba.conf entry") == .turnedAway("no pg_hba.conf entry (28000)"))
+    #expect(fault("28000: no pg_hba.conf entry").error.code == .hubRefused)
     for text in [
-      "28000: no pg_hba.conf entry for host \"127.0.0.1\"", "42501: permission denied for database \"hub\"",
+      "42501: permission denied for database \"hub\"",
       "3D000: database \"hub\" does not exist", "57P03: the database system is starting up",
       "53300: too many connections",
     ] { #expect(fault(text).error.code == .hubUnreachable, "\(text)") }

@@ -39,7 +39,7 @@ final class Simulation {
       let machine = machines[dice.below(machines.count)]
       if dice.chance(40) { try machine.sync() } else { try act(machine) }
       if dice.chance(3) { try machine.restart() }
-      if dice.chance(3) { try machine.messenger.play(HubNetwork.allCases[dice.below(4)]) }
+      if dice.chance(3) { try machine.messenger.simulate(HubNetwork.allCases[dice.below(4)]) }
       if isSetBack { setBack() }
       hub.model.clock += Int64(dice.below(2_000_000))
       hub.runGhosts(at: hub.model.clock)
@@ -58,7 +58,7 @@ final class Simulation {
   func settle() throws {
     for machine in machines {
       machine.link.faults = Faults()
-      try machine.messenger.play(.normal)
+      try machine.messenger.simulate(.normal)
     }
     hub.runGhosts(at: .max)
     for _ in 0..<4 { for machine in machines { try machine.settle() } }
@@ -137,7 +137,7 @@ final class FaultyLink: HubLink {
   let machine: Identifier
   var faults: Faults
   private var dice: SplitMix64
-  private let played: PlayedLink
+  private let played: SimulatedLink
 
   init(_ hub: SharedHub, _ machine: Identifier, _ messenger: Messenger, _ faults: Faults, seed: UInt64) {
     self.hub = hub
@@ -145,7 +145,7 @@ final class FaultyLink: HubLink {
     self.faults = faults
     dice = SplitMix64(seed: seed)
     // Time is that of the hub.
-    played = PlayedLink(ModelLink(hub, machine), messenger, dice: SplitMix64(seed: dice.next())) { microseconds in
+    played = SimulatedLink(ModelLink(hub, machine), messenger, dice: SplitMix64(seed: dice.next())) { microseconds in
       hub.model.clock += microseconds
     }
   }

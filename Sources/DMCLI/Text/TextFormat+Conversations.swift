@@ -133,7 +133,7 @@ extension TextFormat {
 extension TextFormat {
   package static func line(_ status: HubStatus) -> String {
     var parts = ["\(status.state.rawValue) (\(status.color.rawValue))"]
-    if ![.normal, .offline].contains(status.network) { parts.append("network played: \(status.network.word)") }
+    if ![.normal, .offline].contains(status.network) { parts.append("simulated network: \(status.network.word)") }
     if status.queuedCount > 0 {
       parts.append("\(status.queuedCount) queued\(status.oldestQueuedAt.map { " since \(dateAndTime($0))" } ?? "")")
     }
@@ -142,7 +142,9 @@ extension TextFormat {
     if let next = status.nextAttemptAt { parts.append("next attempt \(dateAndTime(next))") }
     if let retry = status.retryAt { parts.append("the rest goes at \(dateAndTime(retry))") }
     if abs(status.clockOffset) > 5_000_000 {
-      parts.append("this clock is \(status.clockOffset / 1_000_000) seconds behind the hub's")
+      let isBehind = status.clockOffset > 0
+      let seconds = abs(status.clockOffset) / 1_000_000
+      parts.append("this clock is \(seconds) seconds \(isBehind ? "behind" : "ahead of") the hub's")
     }
     if let fault = status.fault { parts.append(visible(fault)) }
     for conversation in status.setAside {

@@ -4,12 +4,13 @@ internal import DMSystem
 
 /// The freshness of the data that a store has from its hub.
 public struct HubFreshness: Equatable, Sendable {
-  /// When the store was last compared with the hub; nil if it never was.
+  /// When the hub last answered the store; nil if it never did.
   public let asOf: Timestamp?
-  /// Whether the hub notifies the store of changes now, or the store was compared with the hub in the last 10 seconds.
-  public let isFresh: Bool
-  /// Why the data is not fresh; nil if it is fresh, or if the hub has merely not answered yet.
+  /// Why the data is not fresh, as a clause; nil if it is fresh.
   public let fault: String?
+
+  /// Whether the hub has answered in the last 10 seconds, and notifies the store of changes since.
+  public var isFresh: Bool { fault == nil }
 }
 
 extension Messenger {
@@ -18,89 +19,111 @@ extension Messenger {
   /// This function does not start the sync process. It does not wait while that process cannot reach the hub.
   ///
   /// - Parameter limit: the longest time to wait.
-  /// - Returns: how fresh the store is then; nil for a store without a hub.
+  /// - Returns: how fresh the store is then; nil for a store without a hub, and for one that has left its hub.
   /// - Throws: `no_store`, or an error of the store.
   public func refresh(within limit: Duration = .seconds(1)) throws -> HubFreshness? {
-    try refresh(within: limit, evenOffline: false) {}
+    try refresh(within: limit, evenOffline: false) { "no process synchronizes the store" }
   }
 
   /// - Parameters:
   ///   - evenOffline: whether to wait even if the sync process could not reach the hub at its last attempt.
-  ///   - carry: starts the sync process if none runs.
+  ///   - carry: starts the sync process, and returns why it cannot be started.
   package func refresh(
-    within limit: Duration, evenOffline: Bool, carry: () -> Void
+    within limit: Duration, evenOffline: Bool, carry: () -> String?
   ) throws -> HubFreshness? {
-    guard let store = try existingStore(), let hub = try store.hub.row() else { return nil }
-    let (before, isCarried) = (RunningState(file: location.liveHub) ?? RunningState(), hasCarrier)
-    let fresh = HubFreshness(hub, before, isCarried: isCarried)
-    if fresh.isFresh && isCarried || limit <= .zero || !hub.isReachable { return fresh }
-    if !evenOffline, isCarried, before.state == .waiting { return fresh }
-    let start = isCarried ? before.attempts : 0
-    carry()
-    guard hasCarrier else { return fresh }
-    let end = monotonicMicroseconds() + limit.microseconds
-    if try compareWithHub(until: end, orUntil: { !evenOffline && $0.state == .waiting && $0.attempts > start }) {
-      return HubFreshness(asOf: .now, isFresh: true, fault: nil)
-    }
-    let after = RunningState(file: location.liveHub) ?? RunningState()
-    let old = HubFreshness(try store.hub.row() ?? hub, after, isCarried: hasCarrier)
-    return HubFreshness(asOf: old.asOf, isFresh: false, fault: old.fault)
+    guard let store = try existingStore(), let hub = try store.hub.row(), hub.leftAt == nil else { return nil }
+    let before = runningState
+    if hub.hindrance == nil, before.isFresh, hasCarrier { return HubFreshness(asOf: before.lastSyncAt, fault: nil) }
+    let fault =
+      try hub.hindrance
+      ?? (limit <= .zero
+        ? "the hub was not asked"
+        : compareWithHub(
+          until: monotonicMicroseconds() + limit.microseconds, evenOffline: evenOffline, carry: carry))
+    return HubFreshness(asOf: runningState.lastSyncAt, fault: fault)
   }
 
   /// Asks the sync process to compare the store with its hub even if it is fresh, and waits for the result.
   ///
-  /// - Returns: whether the store was compared within the limit.
-  package func compare(within limit: Duration, carry: () -> Void) throws -> Bool {
-    guard let store = try existingStore(), let hub = try store.hub.row(), hub.isReachable, limit > .zero else {
-      return false
-    }
-    carry()
-    return try hasCarrier && compareWithHub(until: monotonicMicroseconds() + limit.microseconds)
+  /// - Returns: nil after a comparison; otherwise the reason why there was none, as a clause.
+  package func compare(within limit: Duration, carry: () -> String?) throws -> String? {
+    guard let store = try existingStore(), let hub = try store.hub.row() else { return "the store has no hub" }
+    return try hub.hindrance ?? (hub.leftAt.map { _ in "the store has left its hub" })
+      ?? compareWithHub(until: monotonicMicroseconds() + limit.microseconds, carry: carry)
   }
 
   /// Whether a sync process runs for the store.
   var hasCarrier: Bool { fileExists(location.syncLock) && FileLock(ifFree: location.syncLock) == nil }
 
+  /// The state that the sync process of the store has written last.
+  var runningState: RunningState { RunningState(file: location.liveHub) ?? RunningState() }
+
   /// Asks the sync process to compare the store with the hub now, and waits for the result.
   ///
   /// - Parameters:
   ///   - end: the end of the wait, as a time of `monotonicMicroseconds`.
-  ///   - isOver: whether to stop waiting, given the state that the sync process has written.
-  /// - Returns: whether the store was compared.
+  ///   - evenOffline: whether to wait even while the sync process cannot reach the hub.
+  ///   - carry: starts the sync process, and returns why it cannot be started.
+  /// - Returns: nil after a comparison; otherwise the reason why there was none, as a clause.
   package func compareWithHub(
-    until end: Int64, orUntil isOver: (RunningState) -> Bool = { _ in false }
-  ) throws -> Bool {
-    SignalFile.touch(location.liveAsked)
+    until end: Int64, evenOffline: Bool = false, carry: () -> String?
+  ) throws -> String? {
+    if !evenOffline, hasCarrier, let known = knownFault(runningState) { return known }
+    guard let request = SignalFile.advance(location.liveAsked) else {
+      return "the folder '\(location.live)' cannot be written"
+    }
     SignalFile.touch(location.bell)
     let watch = Watch(location.live)
+    // Until it changes, the state may be that of a sync process that has ended.
+    let written = FileStatus(location.liveHub)?.modified
+    var startsLeft = 3
     while true {
-      // The comparison that answers the last request also answers all earlier ones. The times of files are only
-      // compared for equality, because the clock may be set.
-      let running = RunningState(file: location.liveHub)
-      if let asked = FileStatus(location.liveAsked)?.modified, running?.answered == asked { return true }
-      if monotonicMicroseconds() >= end || running.map(isOver) == true { return false }
+      let running = runningState
+      if let answered = running.answered, answered >= request { return nil }
+      if !hasCarrier {
+        if startsLeft == 0 { return "the process that synchronizes the store ends at once" }
+        startsLeft -= 1
+        if let fault = carry() { return fault }
+      }
+      let hasFailed = running.state == .waiting && FileStatus(location.liveHub)?.modified != written
+      if hasFailed && !evenOffline || monotonicMicroseconds() >= end { return running.words }
       var awaited = [Awaited(watch.descriptor, for: .reading)]
-      if waitForAny(of: &awaited, until: min(end, monotonicMicroseconds() + 1_000_000)) { watch.drain() }
+      // A sync process that ends changes no file.
+      if waitForAny(of: &awaited, until: min(end, monotonicMicroseconds() + 50_000)) { watch.drain() }
+    }
+  }
+
+  /// Why no answer of the hub can be expected soon, given the state of a sync process that runs; nil if one can be.
+  private func knownFault(_ running: RunningState) -> String? {
+    switch running.state {
+    case .waiting: return running.words
+    case .connecting, .filling:
+      guard let written = FileStatus(location.liveHub)?.modified else { return nil }
+      let isLong = abs(Timestamp.now.microseconds - written.microseconds) > 2_000_000
+      return isLong || running.attempts > 0 ? running.words : nil
+    default: return nil
     }
   }
 }
 
-extension HubFreshness {
-  /// Microseconds for which a comparison counts as fresh.
-  private static let freshTime: Int64 = 10_000_000
+extension RunningState {
+  /// Whether the hub has answered in the last 10 seconds.
+  fileprivate var isFresh: Bool {
+    guard let lastSyncAt, [.live, .polling].contains(state) else { return false }
+    return abs(Timestamp.now.microseconds - lastSyncAt.microseconds) <= 10_000_000
+  }
 
-  /// - Parameter isCarried: whether a sync process runs for the store.
-  fileprivate init(_ hub: Hub.Row, _ running: RunningState, isCarried: Bool) {
-    let age = running.lastSyncAt.map { Timestamp.now.microseconds - $0.microseconds }
-    let isLive = running.state == .live && isCarried && hub.isReachable
-    isFresh = isLive || hub.isReachable && age.map { abs($0) <= Self.freshTime } == true && running.fault == nil
-    asOf = isLive ? .now : running.lastSyncAt
-    let isOffline = hub.network == .offline
-    fault = isFresh ? nil : hub.refusal ?? (isOffline ? "the simulated network is offline" : running.fault)
+  /// Why the store has not been compared with the hub, as a clause.
+  fileprivate var words: String {
+    if state == .filling { return "the store is still being filled" }
+    return fault.map { "the hub cannot be reached: \($0)" } ?? "the hub has not answered yet"
   }
 }
 
 extension Hub.Row {
-  /// Whether the store can be synced: it has not left its hub, is not refused, and its network is not offline.
-  fileprivate var isReachable: Bool { leftAt == nil && refusal == nil && network != .offline }
+  /// Why the store cannot be compared with its hub, as a clause; nil if it can be.
+  fileprivate var hindrance: String? {
+    if let refusal { return "the hub does not let this store in: \(refusal)" }
+    return network == .offline ? "the simulated network is offline" : nil
+  }
 }

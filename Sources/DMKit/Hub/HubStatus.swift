@@ -205,10 +205,10 @@ extension Messenger {
   /// Simulates another network, also for a sync process that already runs.
   ///
   /// - Throws: `no_hub` for a store that is not linked.
-  package func play(_ network: HubNetwork) throws {
+  package func simulate(_ network: HubNetwork) throws {
     let (store, _) = try linkedStore()
     try store.write { try store.hub.set(network: network) }
-    SignalFile.touch(location.liveAsked)
+    _ = SignalFile.advance(location.liveAsked)
     SignalFile.touch(location.bell)
   }
 }

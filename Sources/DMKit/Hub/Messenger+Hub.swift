@@ -29,9 +29,10 @@ extension Messenger {
   /// Waits until the hub has all operations that this messenger queued.
   ///
   /// - Parameter end: the end of the wait, as a time of `monotonicMicroseconds`.
+  /// - Returns: when the hub accepts the operations, if the user is over their quota; nil if it has them.
   /// - Throws: `hub_unreachable` if it takes longer, or the error with which the hub refused an operation.
-  package func waitForHub(until end: Int64) throws {
-    guard !queued.isEmpty, let store = try existingStore() else { return }
+  package func waitForHub(until end: Int64) throws -> Timestamp? {
+    guard !queued.isEmpty, let store = try existingStore() else { return nil }
     let bell = Watch(location.bell)
     while true {
       let rows = try store.read { try queued.compactMap { try store.outbox.row(at: $0) } }
@@ -41,12 +42,9 @@ extension Messenger {
           code, "the hub refuses the operation \(refused.key.number) (\(refused.fault ?? "without a reason"))",
           remedy: .showPending)
       }
-      if rows.allSatisfy({ $0.state == .done }) { return }
+      if rows.allSatisfy({ $0.state == .done }) { return nil }
       // A postponed message holds back the later messages of its conversation.
-      if rows.contains(where: { $0.state == .queued }), let until = try postponedUntil() {
-        throw DMError(
-          .hubUnreachable, "\(Self.overQuota); what was queued is sent at \(until)", remedy: .showPending)
-      }
+      if rows.contains(where: { $0.state == .queued }), let until = try postponedUntil() { return until }
       if monotonicMicroseconds() >= end {
         throw DMError(
           .hubUnreachable, "the hub does not have it yet; it is queued, and carried later", remedy: .showHubStatus)
@@ -91,7 +89,17 @@ extension Messenger {
     let (store, hub) = try linkedStore()
     return try store.read {
       let session = Session(self, store, hub.user)
-      return try store.outbox.pending().map { try item($0, session) }
+      return try pending(store).map { try item($0, session) }
+    }
+  }
+
+  /// The operations that wait or were refused; what follows a postponed operation is postponed with it.
+  private func pending(_ store: Store) throws -> [Outbox.Row] {
+    let until = try store.outbox.postponedUntil()
+    return try store.outbox.pending().map { row in
+      var row = row
+      if row.state == .queued { row.notBefore = row.notBefore ?? until }
+      return row
     }
   }
 
@@ -143,13 +151,13 @@ extension Messenger {
     }
   }
 
-  /// Discards refused operations; a message that was never sent is removed.
+  /// Discards refused or postponed operations; a message that was never sent is removed.
   ///
-  /// - Parameter names: outbox numbers or message ids; empty for all refused operations.
+  /// - Parameter names: outbox numbers or message ids; empty for all such operations.
   /// - Returns: the operations as they were.
   /// - Throws: `no_hub`, `unknown_message` for a name of none.
   package func drop(_ names: [String]) throws -> [OutboxItem] {
-    try change(names, where: { $0.state == .refused }) { row, session in
+    try change(names, where: { $0.state == .refused || $0.isPostponed }) { row, session in
       if row.act == .say, let waiting = try session.store.waiting.row(at: row.key) {
         try session.cancel(waiting)
       } else {
@@ -164,7 +172,7 @@ extension Messenger {
     let (store, hub) = try linkedStore()
     return try store.write {
       let session = Session(self, store, hub.user)
-      let meant = try store.outbox.pending().filter(isMeant)
+      let meant = try pending(store).filter(isMeant)
       let chosen = try names.isEmpty ? meant : names.flatMap { try Self.rows(named: $0, of: meant) }
       for row in chosen { try body(row, session) }
       return try chosen.map { try item(store.outbox.row(at: $0.key) ?? $0, session) }
@@ -176,7 +184,8 @@ extension Messenger {
     let rows = refused.filter { $0.key.number.description == name || $0.target != nil && $0.target == id }
     guard !rows.isEmpty else {
       throw DMError(
-        .unknownMessage, "nothing that the hub has refused is '\(name)'", subject: name, remedy: .showPending)
+        .unknownMessage, "nothing that the hub has refused or postponed is '\(name)'", subject: name,
+        remedy: .showPending)
     }
     return rows
   }

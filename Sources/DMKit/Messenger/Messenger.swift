@@ -44,10 +44,12 @@ public final class Messenger {
   /// Whether this messenger has queued a change that is shown only after the hub has accepted it.
   package internal(set) var awaitsHub = false
 
-  /// Compares a linked store with its hub, because the user may have been invited since; called at most once.
+  /// Compares a linked store with its hub, because an unknown user may have been invited since; called at most once.
   ///
-  /// Returns whether the store was compared.
-  package var compareForUnknownUser: (() throws -> Bool)?
+  /// Returns the reason, as a clause, why the hub could not be asked; nil if it was, or was not to be.
+  package var compareForUnknownUser: (() throws -> String?)?
+  /// Why the hub could not be asked for an unknown user, as a clause.
+  var whyUsersAreNotKnown: String?
 
   /// Makes a messenger; the first call of another function opens the store.
   public init(_ location: StoreLocation, as identity: Identity) {
@@ -146,11 +148,12 @@ public final class Messenger {
     }
   }
 
-  /// Compares a linked store with its hub for new users; only once, and returns whether it was done.
+  /// Asks the hub of a linked store for new users; only once, and returns whether it was tried.
   func learnsOfUsers(_ store: Store) throws -> Bool {
     guard mayLearnOfUsers(store), let compare = compareForUnknownUser else { return false }
     compareForUnknownUser = nil
-    return try compare()
+    whyUsersAreNotKnown = try compare()
+    return true
   }
 
   func mayLearnOfUsers(_ store: Store) -> Bool { compareForUnknownUser != nil && store.isLinked }

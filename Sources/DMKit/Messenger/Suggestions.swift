@@ -25,6 +25,12 @@ extension Messenger {
       return DMError(.unknownUser, "'\(handle)' is not a user; a range follows a conversation", subject: handle)
     }
     let suggestion = try suggestion(for: handle, store, visibleTo: user)
+    if let whyUsersAreNotKnown {
+      let words = "there is no user '\(handle)' in this store\(suggestion ?? "")"
+      return DMError(
+        .hubUnreachable, "\(words); the hub could not be asked: \(whyUsersAreNotKnown)", subject: handle,
+        remedy: .showHubStatus)
+    }
     return DMError(
       .unknownUser, "there is no user '\(handle)'\(suggestion ?? "")", subject: handle,
       remedy: suggestion != nil ? nil : store.isLinked ? .inviteUser : .addUser)

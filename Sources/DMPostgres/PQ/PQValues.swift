@@ -69,7 +69,7 @@ extension HubFault {
     default:
       self =
         switch state.prefix(2) {
-        case "28": .denied(message)
+        case "28": .turnedAway(message)
         case "22", "23", "42", "54", "0A": .poison(message)
         default: .lost(message)
         }
@@ -97,11 +97,12 @@ extension HubFault {
       return
     }
     let state = String(code.dropLast())
+    let words = "\(line[code.endIndex...].drop { $0 == " " }) (\(state))"
     // The errors for a revoked login and for a forbidden address have the same code, and differ only in the name of the
     // server's function.
     self =
       state == "28000" && message.contains("InitializeSessionUserId")
-      ? .refused(line) : HubFault(state: state, line)
+      ? .refused(words) : HubFault(state: state, words)
   }
 
   /// Whether a word is an error code and a colon: five digits and capital letters.

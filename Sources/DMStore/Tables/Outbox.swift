@@ -61,7 +61,7 @@ package struct Outbox {
     package let createdAt: Timestamp
     package let attempts: Int
     package let triedAt: Timestamp?
-    package let notBefore: Timestamp?
+    package var notBefore: Timestamp?
     package let rev: Int64?
     /// The code of the reason why the hub refused it.
     package let fault: String?

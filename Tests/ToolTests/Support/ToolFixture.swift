@@ -196,8 +196,9 @@ final class ToolFixture: Sendable {
     for handle in handles { try done("dm-user", ["add", handle], as: handle) }
   }
 
-  /// What the sqlite3 command says, which knows nothing of the programs. It waits, because whoever closes a store last
-  /// holds it alone until its log is copied (https://www.sqlite.org/wal.html#sometimes_queries_return_sqlite_busy_in_wal_mode).
+  /// What the sqlite3 command says, which knows nothing of the programs.
+  ///
+  /// It waits, because a program that closes the store last locks it for a moment (sqlite.org/wal.html, section 2.2).
   func sql(_ statement: String, at location: SourceLocation = #_sourceLocation) throws -> String {
     let arguments = ["-bail", "-cmd", ".timeout 10000", store + "/dm.sqlite", statement]
     let outcome = try run("sqlite3", arguments, at: location)

@@ -6,7 +6,7 @@ internal import DMSystem
 /// A link that simulates the network that the user has chosen: calls are slow, and some are lost.
 ///
 /// Half of the lost calls never reach the hub; of the other half, only the answer is lost.
-final class PlayedLink: HubLink {
+final class SimulatedLink: HubLink {
   private let link: any HubLink
   private let messenger: Messenger
   private var dice: any RandomNumberGenerator
@@ -26,42 +26,44 @@ final class PlayedLink: HubLink {
   private func network() throws -> HubNetwork { try messenger.linkedStore().1.network }
 
   /// Calls the hub, with the delay and the losses of the simulated network.
-  private func play<Value>(_ call: () throws -> Value) throws -> Value {
+  private func simulate<Value>(_ call: () throws -> Value) throws -> Value {
     let (delay, lost): (ClosedRange<Int64>, Double)
     switch try network() {
     case .normal: return try call()
     case .poor: (delay, lost) = (500_000...1_000_000, 0.1)
     case .veryPoor: (delay, lost) = (1_500_000...3_000_000, 0.25)
-    case .offline: throw HubFault.lost("the played network is offline")
+    case .offline: throw HubFault.lost("the simulated network is offline")
     }
     pass(Int64.random(in: delay, using: &dice))
     let isLost = Double.random(in: 0..<1, using: &dice) < lost
-    if isLost, Bool.random(using: &dice) { throw HubFault.lost("the played network has lost a request") }
+    if isLost, Bool.random(using: &dice) { throw HubFault.lost("the simulated network has lost a request") }
     let value = try call()
-    if isLost { throw HubFault.lost("the played network has lost an answer") }
+    if isLost { throw HubFault.lost("the simulated network has lost an answer") }
     return value
   }
 
-  func open() throws -> HubHello { try play(link.open) }
-  func compare(since horizon: String?) throws -> HubComparison { try play { try link.compare(since: horizon) } }
+  func open() throws -> HubHello { try simulate(link.open) }
+  func compare(since horizon: String?) throws -> HubComparison { try simulate { try link.compare(since: horizon) } }
 
   func exchange(
     _ operations: [HubOperation], pulling: [HubPull], limit: Int, _ batch: (HubBatch) throws -> Void
   ) throws -> [HubAnswer] {
     var batches: [HubBatch] = []
-    let answers = try play {
+    let answers = try simulate {
       try link.exchange(operations, pulling: pulling, limit: limit) { batches.append($0) }
     }
     try batches.forEach(batch)
     return answers
   }
 
-  func people(after rev: Int64) throws -> [HubPerson] { try play { try link.people(after: rev) } }
-  func members(of conversation: Identifier) throws -> [HubMember] { try play { try link.members(of: conversation) } }
+  func people(after rev: Int64) throws -> [HubPerson] { try simulate { try link.people(after: rev) } }
+  func members(of conversation: Identifier) throws -> [HubMember] {
+    try simulate { try link.members(of: conversation) }
+  }
 
   func wait(for duration: Duration) throws -> HubHint {
     let hint = try link.wait(for: duration)
-    if try network() == .offline { throw HubFault.lost("the played network is offline") }
+    if try network() == .offline { throw HubFault.lost("the simulated network is offline") }
     return hint
   }
 

@@ -1,0 +1,55 @@
+internal import DMKit
+internal import DMSystem
+
+/// The dm-sync that the other programs start for a store with a hub.
+enum Carrier {
+  /// What the user wants of it.
+  enum Mode: String, CaseIterable { case off, wait }
+
+  /// The value of DM_SYNC; nil if it is not set.
+  ///
+  /// - Throws: `usage`.
+  static var mode: Mode? {
+    get throws {
+      guard let word = try environment("DM_SYNC") else { return nil }
+      guard let mode = Mode(rawValue: word) else {
+        throw usage("'\(word)' is not a value of DM_SYNC; write off or wait, or leave it out")
+      }
+      return mode
+    }
+  }
+
+  /// Whether it runs; otherwise the reason, as a clause.
+  enum Start {
+    case runs
+    case mustNot(String)
+    case failed(String)
+
+    var fault: String? {
+      switch self {
+      case .runs: nil
+      case .mustNot(let reason), .failed(let reason): reason
+      }
+    }
+  }
+
+  /// Starts a dm-sync that ends by itself, if none runs for the store.
+  static func start(for messenger: Messenger) -> Start {
+    do {
+      if try mode == .off { return .mustNot("DM_SYNC is off") }
+      guard try messenger.mayCarry() else { return .mustNot("no dm-sync can be started for this store") }
+      guard let store = wholePath(messenger.location.directory), let folder = ownFolder else {
+        return .failed("cannot find dm-sync")
+      }
+      guard let lock = FileLock(ifFree: messenger.carrierLock) else { return .runs }
+      try startApart("\(folder)/dm-sync", ["--store", store, "--linger"], handingOn: lock)
+      return .runs
+    } catch let failure as SystemFailure {
+      return .failed("cannot start dm-sync: \(failure.text)")
+    } catch let error as DMError {
+      return .failed(error.text)
+    } catch {
+      return .failed("cannot start dm-sync")
+    }
+  }
+}
