@@ -99,6 +99,8 @@ package struct MessagePage {
       return (conversation == nil ? "\(try name(typing.conversationID)): " : "") + TextFormat.typing(names)
     case .presence(let presence):
       return TextFormat.line(presence)
+    case .hub(let status):
+      return TextFormat.notice(status)
     case .gap:
       return "-- what happened here is no longer known --"
     case .caughtUp, .heartbeat:

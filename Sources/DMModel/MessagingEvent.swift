@@ -24,6 +24,8 @@ public indirect enum MessagingEvent: Equatable, Sendable {
   case typing(Typing)
   /// A user came online or went offline.
   case presence(Presence)
+  /// The connection of the store to its hub was lost, or works again.
+  case hub(HubStatus)
   /// All events up to the start of the reading were delivered.
   case caughtUp(Cursor)
   /// Nothing happened for the time of `EventQuery.heartbeat`.
@@ -53,12 +55,14 @@ public indirect enum MessagingEvent: Equatable, Sendable {
     case presence
     /// New and changed conversations.
     case conversationUpdated = "conversation_updated"
+    /// The connection to the hub, when it is lost and when it works again.
+    case hub
 
     /// Messages, their edits, deletions and statuses.
     public static let standard: Set<Kind> = [.message, .messageUpdated, .messageDeleted, .messageStatus]
   }
 
-  /// The position in the stream after the event; nil for typing and presence, which are not in the log.
+  /// The position in the stream after the event; nil for typing, presence and the hub, which are not in the log.
   public var cursor: Cursor? {
     switch self {
     case .message(_, let cursor), .messageUpdated(_, let cursor), .messageDeleted(_, let cursor),
@@ -67,7 +71,7 @@ public indirect enum MessagingEvent: Equatable, Sendable {
       .deliveryReceipt(_, let cursor), .conversationUpdated(_, let cursor), .caughtUp(let cursor),
       .heartbeat(let cursor), .gap(_, let cursor):
       cursor
-    case .typing, .presence: nil
+    case .typing, .presence, .hub: nil
     }
   }
 
@@ -81,7 +85,7 @@ public indirect enum MessagingEvent: Equatable, Sendable {
     case .readReceipt(let receipt, _), .deliveryReceipt(let receipt, _): receipt.conversationID
     case .conversationUpdated(let conversation, _): conversation.id
     case .typing(let typing): typing.conversationID
-    case .presence, .caughtUp, .heartbeat, .gap: nil
+    case .presence, .hub, .caughtUp, .heartbeat, .gap: nil
     }
   }
 }

@@ -1,3 +1,4 @@
+internal import CSystem
 package import DMModel
 internal import Glibc
 

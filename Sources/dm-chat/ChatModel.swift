@@ -51,6 +51,8 @@ struct ChatModel {
   private(set) var typing: [Handle] = []
   var typingNames: [String] = []
   var isOnline: Bool?
+  /// Whether the hub of the store cannot be reached.
+  private(set) var isHubLost = false
   /// The users that the user blocks.
   var blocked: Set<Handle> = []
   /// Whether the messages on the screen cannot be marked as read.
@@ -111,6 +113,7 @@ extension ChatModel {
       self.typing = typing.users
       lack.names = true
     case .presence(let presence): if presence.user == other { isOnline = presence.isOnline }
+    case .hub(let status): isHubLost = !status.isConnected
     case .caughtUp, .heartbeat: break
     case .gap: lack.newest = true
     }

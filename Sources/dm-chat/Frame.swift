@@ -70,6 +70,7 @@ extension ChatModel {
     if let isOnline { parts.append(isOnline ? "online" : "offline") }
     if isBlocked { parts.append("blocked by you") }
     if conversation?.mutedUntil != nil { parts.append("muted") }
+    if isHubLost { parts.append("the hub cannot be reached") }
     if cannotMark { parts.append("the store cannot be written to") }
     if let panel {
       let hasMore = panel.visible(max(1, layout.height - 2), layout).hasMore

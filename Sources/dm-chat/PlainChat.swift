@@ -36,7 +36,7 @@ final class PlainChat {
     let draft = try acts.existing()?.draftText
     let cursor = try printHistory()
     var query = EventQuery([acts.conversation], from: cursor.map { .cursor($0) } ?? .start)
-    query.kinds = [.message, .messageUpdated, .messageDeleted, .reaction]
+    query.kinds = [.message, .messageUpdated, .messageDeleted, .reaction, .hub]
     query.othersOnly = true
     query.signalsPresence = !call.arguments[DMChat.invisible]
     let follower = try Follower(messenger, query)

@@ -97,7 +97,7 @@ package struct DMTail: Program {
     writes: [
       "message", "message_updated", "message_deleted", "message_status", "reaction", "delivery_receipt", "read_receipt",
       "typing",
-      "presence", "conversation_updated",
+      "presence", "conversation_updated", "hub",
       "caught_up", "heartbeat", "gap", "ack", "consumer",
     ])
 
@@ -235,8 +235,8 @@ extension DMTail {
     query.consumer = try arguments[consumer]
     query.acceptsGap = arguments[acceptGap]
     query.start = try arguments[cursor]
-    // In text, also reactions; and who is typing, if the terminal can erase that again.
-    if !call.isJSON { query.kinds.insert(.reaction) }
+    // In text, also reactions and the hub; and who is typing, if the terminal can erase that again.
+    if !call.isJSON { query.kinds.formUnion([.reaction, .hub]) }
     if !call.isJSON, try call.screen().canRenew { query.kinds.insert(.typing) }
     if let kinds = try arguments[events] { query.kinds = kinds }
     query.othersOnly = arguments[others]

@@ -29,6 +29,20 @@ import Testing
     #expect(window.state == "-- bob, offline --" && window.line == "> ")
   }
 
+  @Test func `the state line says that the hub cannot be reached, as long as it cannot`() throws {
+    var window = try window()
+    func status(_ state: HubStatus.State) -> HubStatus {
+      HubStatus(
+        state: state, user: "alice", network: .normal, isRunning: true, queuedCount: 0, failedCount: 0,
+        oldestQueuedAt: nil, attempts: 2, lastSyncAt: nil, nextAttemptAt: nil, retryAt: nil, clockOffset: 0, fault: nil,
+        setAside: [])
+    }
+    window.model.update(.hub(status(.waiting)))
+    #expect(window.state == "-- bob, offline, the hub cannot be reached --")
+    window.model.update(.hub(status(.live)))
+    #expect(window.state == "-- bob, offline --")
+  }
+
   @Test func `the line above the unread messages disappears when the user sends`() throws {
     var window = try window()
     #expect(window.conversation.count { $0.contains("unread") } == 1)

@@ -113,6 +113,7 @@ extension MessagingEvent {
     case .typing(let typing): "\(typing.users.map(\.description)) typing"
     case .presence(let presence): "\(presence.user) \(presence.isOnline ? "came" : "went")"
     case .caughtUp: "caught up"
+    case .hub(let status): "hub \(status.state)"
     case .heartbeat: "heartbeat"
     case .gap: "gap"
     }

@@ -195,6 +195,32 @@ ConversationUpdated = TypedDict("ConversationUpdated", {
     "as_of": NotRequired[str],
 })
 
+HubSetAside = TypedDict("HubSetAside", {
+    "conversation_id": str,
+    "conversation": NotRequired[str],
+    "code": str,
+})
+
+Hub = TypedDict("Hub", {
+    "type": Literal["hub"],
+    "state": Literal["never", "connecting", "filling", "live", "polling", "waiting", "refused", "offline", "left"],
+    "color": Literal["green", "yellow", "red"],
+    "user": str,
+    "network": Literal["normal", "poor", "very-poor", "offline"],
+    "is_running": bool,
+    "queued_count": int,
+    "failed_count": int,
+    "oldest_queued_at": NotRequired[str],
+    "attempts": int,
+    "last_sync_at": NotRequired[str],
+    "next_attempt_at": NotRequired[str],
+    "retry_at": NotRequired[str],
+    "clock_offset": NotRequired[int],
+    "fault": NotRequired[str],
+    "set_aside": NotRequired[list["HubSetAside"]],
+    "as_of": NotRequired[str],
+})
+
 CaughtUp = TypedDict("CaughtUp", {
     "type": Literal["caught_up"],
     "cursor": str,
@@ -263,7 +289,8 @@ Attachment = TypedDict("Attachment", {
 })
 
 DmTail = Union["Message", "MessageUpdated", "MessageDeleted", "MessageStatus", "Reaction", "DeliveryReceipt",
-      "ReadReceipt", "Typing", "Presence", "ConversationUpdated", "CaughtUp", "Heartbeat", "Gap", "Ack", "Consumer"]
+      "ReadReceipt", "Typing", "Presence", "ConversationUpdated", "Hub", "CaughtUp", "Heartbeat", "Gap", "Ack",
+      "Consumer"]
 
 Conversation = TypedDict("Conversation", {
     "type": Literal["conversation"],

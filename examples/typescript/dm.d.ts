@@ -193,6 +193,32 @@ export interface ConversationUpdated {
   as_of?: string;
 }
 
+export interface HubSetAside {
+  conversation_id: string;
+  conversation?: string;
+  code: string;
+}
+
+export interface Hub {
+  type: "hub";
+  state: "never" | "connecting" | "filling" | "live" | "polling" | "waiting" | "refused" | "offline" | "left";
+  color: "green" | "yellow" | "red";
+  user: string;
+  network: "normal" | "poor" | "very-poor" | "offline";
+  is_running: boolean;
+  queued_count: number;
+  failed_count: number;
+  oldest_queued_at?: string;
+  attempts: number;
+  last_sync_at?: string;
+  next_attempt_at?: string;
+  retry_at?: string;
+  clock_offset?: number;
+  fault?: string;
+  set_aside?: Array<HubSetAside>;
+  as_of?: string;
+}
+
 export interface CaughtUp {
   type: "caught_up";
   cursor: string;
@@ -261,7 +287,7 @@ export interface Attachment {
 }
 
 export type DmTail = Message | MessageUpdated | MessageDeleted | MessageStatus | Reaction | DeliveryReceipt |
-      ReadReceipt | Typing | Presence | ConversationUpdated | CaughtUp | Heartbeat | Gap | Ack | Consumer;
+      ReadReceipt | Typing | Presence | ConversationUpdated | Hub | CaughtUp | Heartbeat | Gap | Ack | Consumer;
 
 export interface Conversation {
   type: "conversation";

@@ -153,6 +153,14 @@ extension TextFormat {
     return parts.joined(separator: "; ")
   }
 
+  /// The line of a follower when the connection to the hub was lost or works again.
+  package static func notice(_ status: HubStatus) -> String {
+    if status.isConnected { return Mark.faint("-- the hub can be reached again --") }
+    let reason = status.fault.map { ": " + visible($0) } ?? ""
+    let words = status.state == .refused ? "the hub does not let this store in" : "the hub cannot be reached"
+    return Mark.faint("-- \(words)\(reason) --")
+  }
+
   package static func line(_ item: OutboxItem) -> String {
     var parts = ["\(item.id)", item.state.rawValue, item.act]
     if let conversation = item.conversation { parts.append(visible(conversation)) }

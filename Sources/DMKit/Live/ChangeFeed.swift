@@ -44,7 +44,7 @@ final class ChangeFeed {
     case .deliveryReceipt: [.deliveryReceipt]
     case .conversationUpdated: [.conversation, .ownState]
     case .reaction: [.reaction]
-    case .typing, .presence: []
+    case .typing, .presence, .hub: []
     }
   }
 

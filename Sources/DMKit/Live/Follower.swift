@@ -12,6 +12,7 @@ package final class Follower {
   private let store: Store
   private let feed: ChangeFeed
   private let signals: SignalFeed?
+  private var hub: HubFeed?
   private let lease: ConsumerLease?
   /// Nil if the query does not follow, because inotify(7) has few instances for each user.
   private var bell: Watch?
@@ -66,6 +67,7 @@ package final class Follower {
       lease = nil
     }
     signals = query.kinds.isDisjoint(with: [.typing, .presence]) ? nil : SignalFeed(messenger, query.kinds, feed)
+    if query.kinds.contains(.hub), query.follows, store.isLinked { hub = HubFeed(messenger) }
     delivery = DeliveryMarks(isWanted: query.marksDelivered && query.consumer == nil)
     // The first beat is due at once.
     if query.signalsPresence, query.follows { beat = RepeatingTimer(15_000_000, from: -15_000_000) }
@@ -96,6 +98,7 @@ package final class Follower {
       if let events = try available() { return events }
       guard query.follows else { return try end() }
       if let events = try signals?.next(), !events.isEmpty { return events }
+      if let events = try hub?.next(), !events.isEmpty { return events }
       if try deleteExpired() { continue }
       guard wait(until: due(deadline)) else { return try end() }
       try lookAround()
@@ -169,7 +172,7 @@ package final class Follower {
   /// When a wait must end even without an event, on the monotonic clock.
   private func due(_ deadline: Int64?) -> Int64 {
     let times = [
-      deadline, expiry, look.due, heartbeat?.due, beat?.due, carrierBeat?.due, delivery.due, signals?.due,
+      deadline, expiry, look.due, heartbeat?.due, beat?.due, carrierBeat?.due, delivery.due, signals?.due, hub?.due,
     ]
     return times.compactMap(\.self).min() ?? .max
   }

@@ -16,6 +16,7 @@ extension MessagingEvent: Record {
       conversation.write(to: &json, as: "conversation_updated", cursor: cursor)
     case .typing(let typing): typing.write(to: &json)
     case .presence(let presence): presence.write(to: &json)
+    case .hub(let status): status.write(to: &json)
     case .caughtUp(let cursor): Self.write("caught_up", cursor, to: &json)
     case .heartbeat(let cursor): Self.write("heartbeat", cursor, to: &json)
     case .gap(let from, let to):

@@ -36,6 +36,32 @@ struct CarrierTests {
     #expect(try alice.texts("bob").count == 10)
   }
 
+  @Test func `a follower reports that the hub cannot be reached, and that it can be reached again`() throws {
+    let hub = try HubFixture()
+    let (alice, carriers) = try carried(hub, "alice")
+    let programs = try [["--events", "hub"], ["--text"]].map {
+      try LiveProcess(alice, "dm-tail", ["-f", "-n", "0"] + $0)
+    }
+    defer { for program in programs { program.process.send(SIGKILL) } }
+    #expect(try programs[0].record()["type"]?.string == "caught_up")
+    try Torture.wait(until: "the sync process is connected") {
+      try alice.done("dm-sync", ["status"]).record["state"]?.string == "live"
+    }
+    let name = PostgresServer.name(of: hub.database)
+    try hub.server.psql("postgres", "ALTER DATABASE \(name) ALLOW_CONNECTIONS false")
+    try hub.server.psql(
+      "postgres", "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '\(name)'")
+    let lost = try programs[0].record()
+    #expect(lost["type"]?.string == "hub" && lost["state"]?.string == "waiting", "\(lost)")
+    #expect(lost["fault"]?.string?.contains("not currently accepting connections") == true)
+    #expect(try programs[1].line()?.hasPrefix("-- the hub cannot be reached: ") == true)
+    try hub.server.psql("postgres", "ALTER DATABASE \(name) ALLOW_CONNECTIONS true")
+    let back = try programs[0].record()
+    #expect(back["type"]?.string == "hub" && back["state"]?.string == "live", "\(back)")
+    #expect(try programs[1].line() == "-- the hub can be reached again --")
+    _ = carriers
+  }
+
   @Test func `no sync process is started if DM_SYNC is off`() throws {
     let hub = try HubFixture()
     _ = try hub.machine("bob")
