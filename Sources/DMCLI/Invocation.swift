@@ -216,7 +216,8 @@ extension Invocation {
   package func refresh() throws {
     let isGiven = arguments.isGiven(fresh)
     let messenger = try messenger()
-    freshness = try messenger.refresh(within: freshLimit(), evenOffline: isGiven) {
+    let startsNone = try Carrier.mode == .off ? "DM_SYNC is off" : nil
+    freshness = try messenger.refresh(within: freshLimit(), evenOffline: isGiven, startsNone: startsNone) {
       Carrier.start(for: messenger).fault
     }
     if let asOf = freshness?.asOf { output.asOf = asOf }

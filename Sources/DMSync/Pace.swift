@@ -81,6 +81,20 @@ struct Pace {
   /// When a locked conversation can next be tried again; nil if none is locked.
   var heldUntil: Int64? { locked.values.map(\.until).min() }
 
+  // MARK: Delivery receipts
+
+  /// When the first delivery receipt that was held back can be pushed; nil if none was.
+  private var receiptsDue: Int64?
+
+  /// Notes that a delivery receipt is held back until a time.
+  mutating func hold(receiptsUntil time: Int64) { receiptsDue = min(receiptsDue ?? .max, time) }
+
+  /// When the first delivery receipt that was held back can be pushed, once; nil if none was.
+  mutating func takeReceiptsDue() -> Int64? {
+    defer { receiptsDue = nil }
+    return receiptsDue
+  }
+
   // MARK: Hints
 
   /// Whether to pull a conversation because of a hint.

@@ -45,7 +45,7 @@ final class Replica {
       guard try entry.rev == log.state.sees.next(after: log.state.rev) || isReturn(entry, in: log) else {
         throw LogFault(conversation: id)
       }
-      if let historyEnd, entry.at <= historyEnd { log.state.historyUpTo = max(log.state.historyUpTo, entry.rev) }
+      if isFilled(by: entry) { log.state.historyUpTo = max(log.state.historyUpTo, entry.rev) }
       isNew = try isConsumed(entry).map { !$0 } ?? (entry.rev > log.state.historyUpTo)
       hasHistory = hasHistory || !isNew
       try store.logging(isNew) { try apply(entry, to: &log) }
@@ -55,6 +55,7 @@ final class Replica {
     }
     try store.logging(isNew) { try endSending(in: &log) }
     try store.hubConversations.write(log.state)
+    try acknowledge(log)
     if !log.readBefore.isEmpty {
       let session = Session(messenger, store, me)
       _ = try session.change(coalesced(log.readBefore), Messenger.MarkOptions(), in: log.row.key, at: .now)
@@ -62,6 +63,19 @@ final class Replica {
     if log.seesMore { return try beginAnew(id, .seesMore, nil) }
     if hasHistory { try store.changes.append(.conversation, conversation: log.row.key, at: .now) }
   }
+
+  /// Marks the received messages as delivered to the user, whose machine has them now.
+  ///
+  /// In a large group only some machines do this, because each receipt goes to all members.
+  private func acknowledge(_ log: Log) throws {
+    guard let received = log.received else { return }
+    let count = try store.members.participantKeys(of: log.row.key).count
+    if count > Self.receiptCount, Int.random(in: 0..<count) >= Self.receiptCount / 2 { return }
+    try Session(messenger, store, me).markDelivered(received, in: log.row.key, at: .now)
+  }
+
+  /// The number of members up to which the machine of each acknowledges messages.
+  private static let receiptCount = 32
 
   /// A conversation to which entries are applied.
   struct Log {
@@ -75,6 +89,8 @@ final class Replica {
     var seenBefore: [SeqRange] = []
     /// The inserted messages by sender, until `endSending` records their effects.
     var said: [UserKey: (session: Session, row: Conversations.Row, seqs: [SeqRange])] = [:]
+    /// The number of the last message of others that this store received; nil if there is none.
+    var received: Int?
     /// Whether the user can see earlier entries from now on, so that the log must be pulled again.
     var seesMore = false
     /// The members as the hub listed them, perhaps in a later state than the entries; empty if the hub was not asked.
@@ -102,6 +118,9 @@ final class Replica {
         namedRev: comparison?.rev ?? first.rev),
       named: comparison?.rev ?? first.rev, members: members)
   }
+
+  /// Whether an entry is from before this store joined the hub, and fills the store for the first time.
+  func isFilled(by entry: HubEntry) -> Bool { historyEnd.map { entry.at <= $0 } ?? false }
 
   /// Whether an entry adds the user again, and no comparison has shown that yet.
   private func isReturn(_ entry: HubEntry, in log: Log) throws -> Bool {

@@ -101,14 +101,29 @@ extension SyncEngine {
     // Receipts name messages that have numbers already, so they need not wait for a message that is held back.
     let isMark = [.read, .delivered].contains(row.act)
     if !isMark, let conversation = row.conversation, held.contains(conversation) { return nil }
-    guard row.notBefore.map({ $0 <= .now }) ?? true, let operation = try operation(row) else {
+    guard row.notBefore.map({ $0 <= .now }) ?? true, try !isReceiptHeld(row), let operation = try operation(row) else {
       // An act on a message waits only for that message; any other held operation holds back all that follow it.
-      if ![.edit, .delete, .react].contains(row.act), let conversation = row.conversation { held.insert(conversation) }
+      let holdsBack = !isMark && ![.edit, .delete, .react].contains(row.act)
+      if holdsBack, let conversation = row.conversation { held.insert(conversation) }
       return nil
     }
     // The hub may answer with another id for a new conversation, so what follows waits for the answer.
     if [.begin, .group].contains(row.act), let conversation = row.conversation { held.insert(conversation) }
     return Pushed(row: row, operation: operation)
+  }
+
+  /// Whether a delivery receipt waits, so that one receipt is for many messages: until all of its conversation is pulled,
+  /// and in a group up to `receiptDelay` longer.
+  private func isReceiptHeld(_ row: Outbox.Row) throws -> Bool {
+    guard row.act == .delivered, let key = row.conversation, let conversation = try store.conversations.row(key: key)
+    else { return false }
+    if connection.toPull.contains(conversation.id) { return true }
+    guard conversation.isGroup else { return false }
+    // At random, so that the machines of a group do not push all at once.
+    let delay = receiptDelay * Int64(row.nonce.bytes.last ?? 0) / 255
+    let rest = row.createdAt.microseconds + delay - Timestamp.now.microseconds
+    if 0 < rest && rest <= receiptDelay { pace.hold(receiptsUntil: monotonicMicroseconds() + rest) }
+    return 0 < rest && rest <= receiptDelay
   }
 
   /// The operation in the form that the hub takes; nil if it cannot be pushed yet.

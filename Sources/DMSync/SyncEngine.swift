@@ -21,6 +21,8 @@ package final class SyncEngine {
   /// When a locked conversation can next be tried again, as a time of `monotonicMicroseconds`; nil if none is locked.
   var heldUntil: Int64? { pace.heldUntil }
 
+  /// The longest time that a delivery receipt of a group waits, in microseconds.
+  package var receiptDelay: Int64 = 2_000_000
   /// The maximum number of entries of a conversation in a pull.
   package var pageSize = 1000
   /// The maximum size of the payloads in a push, in bytes.
@@ -254,6 +256,9 @@ package final class SyncEngine {
     guard duration > .zero else { return try compare() }
     if let until = try store.read(store.outbox.postponedUntil) {
       duration = min(duration, .microseconds(max(0, until.microseconds - Timestamp.now.microseconds)))
+    }
+    if let due = pace.takeReceiptsDue() {
+      duration = min(duration, .microseconds(max(0, due - monotonicMicroseconds())))
     }
     if let heldUntil { duration = min(duration, .microseconds(max(0, heldUntil - monotonicMicroseconds()))) }
     let hint = try link.wait(for: duration)

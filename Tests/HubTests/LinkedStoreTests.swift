@@ -2,6 +2,7 @@ import Testing
 
 @testable import DMKit
 @testable import DMStore
+@testable import DMSync
 @testable import DMSystem
 @testable import DMUpkeep
 @testable import StoreSupport
@@ -134,6 +135,30 @@ struct LinkedStoreTests {
     let second = try hub.joined("bob")
     #expect(try second.texts("+ops") == bob.texts("+ops"))
     for machine in machines { try machine.check() }
+  }
+
+  @Test func `one delivery receipt of a group is for all messages that come within its delay`() throws {
+    let (alice, bob) = (try hub.joined("alice"), try hub.joined("bob"))
+    for machine in [alice, bob] { try machine.sync() }
+    _ = try alice.messenger.createGroup(titled: "ops", with: [Handle("bob")])
+    bob.engine.receiptDelay = 3_600_000_000
+    for text in ["one", "two", "three"] {
+      try alice.say(text, to: "+ops")
+      for machine in [alice, bob] { try machine.sync() }
+    }
+    try bob.say("four", to: "+ops")
+    try bob.sync()
+    // Nothing else waits for the receipt.
+    #expect(try bob.messenger.outbox().map(\.act) == ["delivered"])
+    #expect(try bob.messenger.hubStatus().queuedCount == 0)
+    try alice.sync()
+    #expect(try alice.messages("+ops").filter(\.isMine).map(\.status).suffix(3) == [.sent, .sent, .sent])
+    bob.engine.receiptDelay = 0
+    for machine in [bob, alice] { try machine.sync() }
+    #expect(try bob.messenger.outbox().isEmpty)
+    #expect(
+      try alice.messages("+ops").filter(\.isMine).map(\.status).suffix(3) == [.delivered, .delivered, .delivered])
+    for machine in [alice, bob] { try machine.check() }
   }
 
   @Test func `a request to compare is answered even if others follow it without a pause`() throws {

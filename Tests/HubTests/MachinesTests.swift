@@ -174,7 +174,7 @@ struct MachinesTests {
     #expect(try alice.messenger.conversation(ConversationReference("bob")).unreadCount == 0)
     try alice.check()
     try settle([alice, bob])
-    #expect(try bob.messages("alice").map(\.status) == [.read, .sent])
+    #expect(try bob.messages("alice").map(\.status) == [.read, .delivered])
     try bob.check()
   }
 

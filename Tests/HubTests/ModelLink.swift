@@ -103,6 +103,7 @@ final class Machine {
     link = ModelLink(hub, hub.model.invite(handle))
     try messenger.link(to: link.open())
     engine = try SyncEngine(messenger, link)
+    engine.receiptDelay = 0
     if fills { try sync() }
   }
 

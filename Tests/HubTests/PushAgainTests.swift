@@ -125,7 +125,7 @@ struct PushAgainTests {
     try alice.sync()
     // A part of the log, which has the edit already.
     try fresh.engine.connect()
-    fresh.engine.pageSize = 3
+    fresh.engine.pageSize = 4
     try fresh.engine.exchange()
     #expect(try fresh.texts("+ops").last == "3 alice: two")
     #expect(try fresh.texts("+ops").contains("2 alice: uno"))

@@ -207,6 +207,7 @@ final class SimulatedMachine {
     try messenger.link(to: ModelLink(hub, machine).open())
     link = FaultyLink(hub, machine, messenger, Faults(), seed: seed)
     engine = try SyncEngine(messenger, link)
+    engine.receiptDelay = 0
     link.faults = faults
   }
 
@@ -227,6 +228,7 @@ final class SimulatedMachine {
   func restart() throws {
     messenger = try store.messenger(handle)
     engine = try SyncEngine(messenger, link)
+    engine.receiptDelay = 0
   }
 
   /// More than a run makes entries.

@@ -22,20 +22,22 @@ extension Messenger {
   /// - Returns: how fresh the store is then; nil for a store without a hub, and for one that has left its hub.
   /// - Throws: `no_store`, or an error of the store.
   public func refresh(within limit: Duration = .seconds(1)) throws -> HubFreshness? {
-    try refresh(within: limit, evenOffline: false) { "no process synchronizes the store" }
+    let fault = "no process synchronizes the store"
+    return try refresh(within: limit, evenOffline: false, startsNone: fault) { fault }
   }
 
   /// - Parameters:
   ///   - evenOffline: whether to wait even if the sync process could not reach the hub at its last attempt.
+  ///   - startsNone: why no sync process is to be started, as a clause; nil if one may be.
   ///   - carry: starts the sync process, and returns why it cannot be started.
   package func refresh(
-    within limit: Duration, evenOffline: Bool, carry: () -> String?
+    within limit: Duration, evenOffline: Bool, startsNone: String? = nil, carry: () -> String?
   ) throws -> HubFreshness? {
     guard let store = try existingStore(), let hub = try store.hub.row(), hub.leftAt == nil else { return nil }
     let before = runningState
     if hub.hindrance == nil, before.isFresh, hasCarrier { return HubFreshness(asOf: before.lastSyncAt, fault: nil) }
     let fault =
-      try hub.hindrance
+      try hub.hindrance ?? (hasCarrier ? nil : startsNone)
       ?? (limit <= .zero
         ? "the hub was not asked"
         : compareWithHub(

@@ -23,9 +23,7 @@ extension Messenger {
     let (store, hub) = try linkedStore()
     let isRunning = hasCarrier
     let running = RunningState(file: location.liveHub) ?? RunningState()
-    let (counts, oldest, retryAt) = try store.read {
-      (try store.outbox.counts(), try store.outbox.open(limit: 1).first, try store.outbox.postponedUntil())
-    }
+    let (counts, retryAt) = try store.read { (try store.outbox.counts(), try store.outbox.postponedUntil()) }
     let setAside = try store.read { try conversationsSetAside(Session(self, store, hub.user), running) }
     let state: HubStatus.State =
       hub.leftAt != nil
@@ -37,7 +35,7 @@ extension Messenger {
           : retryAt != nil ? .waiting : isRunning ? running.state : hub.horizon == nil ? .never : .waiting
     return HubStatus(
       state: state, user: identity.handle, network: hub.network, isRunning: isRunning,
-      queuedCount: counts.queued, failedCount: counts.refused, oldestQueuedAt: oldest?.createdAt,
+      queuedCount: counts.queued, failedCount: counts.refused, oldestQueuedAt: counts.oldestQueuedAt,
       attempts: running.attempts, lastSyncAt: running.lastSyncAt,
       nextAttemptAt: isRunning ? running.nextAttemptAt : nil, retryAt: retryAt, clockOffset: hub.clockOffset,
       fault: hub.refusal ?? running.fault ?? retryAt.map { _ in Self.overQuota }, setAside: setAside)

@@ -100,11 +100,19 @@ extension Session {
   /// Marks messages as delivered to the user, and queues a receipt for the hub if any were not delivered before.
   ///
   /// - Returns: the newly delivered messages; nil if there are none.
-  func markDelivered(_ seq: Int, in key: ConversationKey, at time: Timestamp) throws -> SeqRange? {
+  @discardableResult
+  package func markDelivered(_ seq: Int, in key: ConversationKey, at time: Timestamp) throws -> SeqRange? {
     let new = try store.readState.markDelivered(seq, to: me, in: key, at: time)
-    if destination == .hub, let new, try store.hubConversations.row(key) != nil {
-      var arguments = HubArguments()
-      arguments.seq = new.upperBound
+    guard destination == .hub, let new, try store.hubConversations.row(key) != nil else { return new }
+    var arguments = HubArguments()
+    arguments.seq = new.upperBound
+    // A receipt includes all earlier messages.
+    let waiting = try store.outbox.pending(in: key).first {
+      $0.act == .delivered && $0.state == .queued && $0.attempts == 0
+    }
+    if let waiting {
+      try store.outbox.replace(arguments: arguments.json, of: waiting.key)
+    } else {
       try queue(.delivered, in: key, arguments)
     }
     return new
@@ -172,7 +180,7 @@ extension Session {
     if mayHave(operation) {
       try queue(.edit, in: waiting.conversation, about: waiting.id, payload: .text(payload))
     } else {
-      try store.outbox.replace(HubPayload.text(payload).bytes, of: waiting.key)
+      try store.outbox.replace(payload: HubPayload.text(payload).bytes, of: waiting.key)
     }
     try logWaiting(.waitingChanged, waiting.key, in: waiting.conversation)
   }

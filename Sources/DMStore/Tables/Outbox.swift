@@ -148,14 +148,18 @@ package struct Outbox {
     }
   }
 
-  /// The number of waiting operations, without those on lost messages, and the number of refused operations.
-  package func counts() throws -> (queued: Int, refused: Int) {
+  /// The number of waiting operations, without those on lost messages and without delivery receipts, which the user
+  /// does not send; when the oldest was queued; and the number of refused operations.
+  package func counts() throws -> (queued: Int, oldestQueuedAt: Timestamp?, refused: Int) {
     var statement = try store.connection.prepare(
       text: """
-        SELECT count(*) FILTER (WHERE state < 3), count(*) FILTER (WHERE state = 3) FROM outbox
-        WHERE state < 4 AND \(Self.hasMessage)
+        SELECT count(*) FILTER (WHERE state < 3), min(created_at) FILTER (WHERE state < 3),
+          count(*) FILTER (WHERE state = 3) FROM outbox
+        WHERE state < 4 AND act <> ? AND \(Self.hasMessage)
         """)
-    return try statement.step() ? (statement.int(0), statement.int(1)) : (0, 0)
+    statement.bind(Act.delivered.rawValue)
+    return try statement.step()
+      ? (statement.int(0), statement.optionalTimestamp(1), statement.int(2)) : (0, nil, 0)
   }
 
   private func rows(_ condition: String, _ bind: (inout Statement) -> Void) throws -> [Row] {
@@ -264,10 +268,12 @@ package struct Outbox {
     store.rings = true
   }
 
-  /// Replaces the payload of an operation; only for one that the hub cannot have yet.
-  package func replace(_ payload: [UInt8], of key: OutboxKey) throws {
-    var update = try store.connection.prepare("UPDATE outbox SET payload = ?2 WHERE id = ?1")
+  /// Replaces the arguments or the payload of an operation; only for one that the hub cannot have yet.
+  package func replace(arguments: String? = nil, payload: [UInt8]? = nil, of key: OutboxKey) throws {
+    var update = try store.connection.prepare(
+      "UPDATE outbox SET arguments = coalesce(?2, arguments), payload = coalesce(?3, payload) WHERE id = ?1")
     update.bind(key)
+    update.bind(arguments)
     update.bind(payload)
     try update.run()
   }

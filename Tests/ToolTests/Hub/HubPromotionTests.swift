@@ -16,7 +16,8 @@ struct HubPromotionTests {
     func wait(until condition: String) throws {
       try Torture.wait(until: condition) { try standby.psql(database, "SELECT \(condition)") == "t\n" }
     }
-    try wait(until: "count(*) = 2 FROM dm.entry")
+    // The beginning, the message, and its delivery.
+    try wait(until: "count(*) = 3 FROM dm.entry")
     try standby.psql(database, "ALTER SYSTEM SET primary_conninfo = ''")
     try standby.psql(database, "SELECT pg_reload_conf()")
     try wait(until: "count(*) = 0 FROM pg_stat_wal_receiver")

@@ -82,7 +82,8 @@ struct RuleWalk: Sendable {
       #"{"conversation_id":"CONVERSATION","sender":"ACTOR","text":"news","created_at":"SOON"}"#, needsLine: true),
     "draft": own("draft CONVERSATION unsaid", #""draft_text":"unsaid""#),
     "mark it read": RuleWalk(
-      "dm-read CONVERSATION --all", .shows(#""user":"ACTOR""#, call: "dm-read --receipts SEEN", by: .witness)),
+      "dm-read CONVERSATION --all",
+      .shows(#""read_by":["ACTOR""#, call: "dm-tail SEEN --with readers --peek", by: .witness)),
     "mark it unread": RuleWalk(
       "dm-read CONVERSATION READ --unread",
       .shows(#""text":""#, call: "dm-tail CONVERSATION READ --unread --peek", by: .actor)),
