@@ -39,6 +39,16 @@ extension Administrator {
     lines += HubSchema.steps.dropFirst(before).joined().map(text)
     if before < HubSchema.steps.count { lines.append("UPDATE dm.hub SET schema = \(HubSchema.steps.count);") }
     if isShared { lines.append("UPDATE dm.hub SET is_shared = true WHERE NOT is_shared;") }
+    // Only its owner can replace a function; the walls set the owners, also those that a dump has lost.
+    if before > 0 { lines.append(text(HubSchema.walls)) }
+    lines.append(
+      """
+      DO $$ DECLARE f regprocedure; BEGIN
+        FOR f IN SELECT p.oid FROM pg_proc p WHERE p.proowner = 'dm_read'::regrole AND p.pronamespace = 'dm1'::regnamespace
+        LOOP EXECUTE format('ALTER FUNCTION %s OWNER TO dm_owner', f); END LOOP;
+      END $$;
+      """)
+    lines += HubSchema.functions.map(text)
     return (lines + [text(HubSchema.walls)]).joined(separator: "\n")
   }
 

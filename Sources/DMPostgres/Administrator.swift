@@ -156,6 +156,24 @@ package final class Administrator {
 
   // MARK: Looking after it
 
+  /// The messages that members reported, the oldest report first.
+  ///
+  /// - Throws: `HubFault`, `no_hub`.
+  package func reports() throws -> [Report] {
+    try installedVersion()
+    return try connection.rows(
+      """
+      SELECT r.message, r.conv, r.seq, s.handle, p.handle, r.reason, r.payload, r.at FROM dm.report r
+      JOIN dm.person s ON s.id = r.sender JOIN dm.person p ON p.id = r.reporter ORDER BY r.id
+      """
+    ) { row in
+      Report(
+        messageID: try row.identifier(0), conversationID: try row.identifier(1), seq: Int(clamping: try row.integer(2)),
+        sender: Handle(stored: try row.text(3)), user: Handle(stored: try row.text(4)), reason: row.optionalText(5),
+        text: HubPayload.text(row.bytes(6))?.text, reportedAt: try row.timestamp(7))
+    }
+  }
+
   /// - Throws: `HubFault`, `no_hub`.
   package func status() throws -> HubServer {
     let version = try installedVersion()

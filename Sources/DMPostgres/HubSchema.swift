@@ -1,13 +1,15 @@
 /// The tables and functions of a hub.
 ///
-/// A released step is never edited. The number of steps is the hub's version.
+/// Each installation replaces the functions, and runs the steps that the hub does not have yet. A released step is never
+/// edited. The number of steps is the hub's version.
 enum HubSchema {
   static let steps: [[[UInt8]]] = [
-    [
-      PackageResources.schemas_sql, PackageResources.tables_sql, PackageResources.policies_sql,
-      PackageResources.reading_sql, PackageResources.log_sql, PackageResources.acts_sql, PackageResources.members_sql,
-      PackageResources.pushing_sql, PackageResources.administration_sql,
-    ]
+    [PackageResources.schemas_sql, PackageResources.tables_sql, PackageResources.policies_sql],
+    [PackageResources.reports_sql],
+  ]
+  static let functions: [[UInt8]] = [
+    PackageResources.reading_sql, PackageResources.log_sql, PackageResources.acts_sql, PackageResources.members_sql,
+    PackageResources.pushing_sql, PackageResources.administration_sql,
   ]
 
   /// The scripts that each installation runs before the steps, and after them.

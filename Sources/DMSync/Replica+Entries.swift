@@ -273,7 +273,9 @@ extension Replica {
 
   private func delete(_ message: Messages.Row, _ id: Identifier, at time: Timestamp) throws {
     guard try isThere(message) else { return }
-    for operation in try store.outbox.pending(about: id) { try store.outbox.finish(operation.key, rev: nil) }
+    for operation in try store.outbox.pending(about: id) where operation.act != .report {
+      try store.outbox.finish(operation.key, rev: nil)
+    }
     try store.messages.makeTombstone(of: message, at: time)
   }
 

@@ -132,7 +132,7 @@ struct Work {
   func printReports() throws {
     var key: ReportKey?
     while let (page, last) = try upkeep.reports(after: key) {
-      for report in page { try print(report, text: UpkeepText.line) }
+      for report in page { try print(report, text: TextFormat.lines) }
       key = last
     }
   }

@@ -36,15 +36,6 @@ enum UpkeepText {
       """
   }
 
-  static func line(_ report: Report) -> String {
-    let reason = report.reason.map { " (\(visible($0, indent: "  ")))" } ?? ""
-    let text = visible(report.text ?? "", indent: "  ")
-    return """
-      \(TextFormat.dateAndTime(report.reportedAt))  \(visible(report.user.description)) reported \(report.conversationID):\(report.seq)\(reason)
-        \(visible(report.sender.description)): \(text)
-      """
-  }
-
   static func lines(_ statistics: Statistics) -> String {
     let fault =
       statistics.hasLogResetFault ? ", which has the WAL-reset bug: let nothing but dm write to the store" : ""

@@ -23,7 +23,7 @@ package struct DMEdit: Program {
         "react", operands: "EMOJI MESSAGE...", "react with an emoji, at most one for each message", options: [remove],
         operandsWith: [(remove, "MESSAGE...")], run: react),
       Command.Subcommand(
-        "report", operands: "MESSAGE...", "report messages: the owner of the store gets a copy",
+        "report", operands: "MESSAGE...", "report messages: the owner of the store, or of its hub, gets a copy",
         options: [reason]
       ) { try edit(.report(reason: $0.arguments[reason]), $0.arguments.operands, $0) },
     ],

@@ -23,7 +23,7 @@ package struct DMHub: Program {
   package static let command = Command(
     "dm-hub", "set up a hub, and invite people",
     synopsis: [
-      "install [--public HOST[:PORT]] [--ca FILE] [--shared]", "check", "invite HANDLE [--days N]", "people",
+      "install [--public HOST[:PORT]] [--ca FILE] [--shared]", "check", "invite HANDLE [--days N]", "people", "reports",
       "revoke HANDLE|LOGIN", "status", "unstick", "uninstall --force",
     ],
     options: [database],
@@ -36,6 +36,7 @@ package struct DMHub: Program {
         "invite", operands: "HANDLE", "print a token for a person to join with, or for another machine of theirs",
         options: [days], run: invite),
       Command.Subcommand("people", "print the people on the hub, with their machines", run: printPeople),
+      Command.Subcommand("reports", "print the messages that members reported", run: printReports),
       Command.Subcommand(
         "revoke", operands: "HANDLE|LOGIN", "lock out a person, or one of their machines", run: revoke),
       Command.Subcommand("status", "print the size of the hub, and what blocks it", run: printStatus),
@@ -46,7 +47,7 @@ package struct DMHub: Program {
       ("dm-hub --db messages install --public hub.example.org --ca ca.crt", "in an empty database"),
       ("dm-hub --db messages invite zoe >invitation", "a token for one machine of Zoe's"),
       ("dm-hub --db messages people", "the people on the hub, and when they were seen"),
-    ], writes: ["invitation", "login", "hub_server", "hub_finding"])
+    ], writes: ["invitation", "login", "report", "hub_server", "hub_finding"])
 
   /// Calls `body` with the hub, and throws its faults as errors for the administrator.
   static func asking<Value>(_ call: Invocation, _ body: (Administrator) throws -> Value) throws -> Value {
@@ -69,6 +70,11 @@ package struct DMHub: Program {
   static func printPeople(_ call: Invocation) throws {
     try call.arguments.atMost(0)
     for login in try asking(call, { try $0.people() }) { try call.print(login, text: \.line) }
+  }
+
+  static func printReports(_ call: Invocation) throws {
+    try call.arguments.atMost(0)
+    for report in try asking(call, { try $0.reports() }) { try call.print(report, text: TextFormat.lines) }
   }
 
   static func revoke(_ call: Invocation) throws {

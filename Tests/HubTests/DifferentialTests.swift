@@ -147,7 +147,7 @@ struct DifferentialRun {
       if Int.random(in: 0..<6, using: &random) == 0 {
         operation.arguments.lifetime = [0, -1, 999_999, 3_600_000_000, .max].randomElement(using: &random)
       }
-    case .edit, .delete, .react:
+    case .edit, .delete, .react, .report:
       guard let target = messages.randomElement(using: &random) else { return }
       operation.conversation = target.conversation
       operation.seq = target.seq + (Int.random(in: 0..<10, using: &random) == 0 ? 1 : 0)

@@ -161,6 +161,20 @@ struct LinkedStoreTests {
     for machine in [alice, bob] { try machine.check() }
   }
 
+  @Test func `a report is refused for a message that was deleted before the report reached the hub`() throws {
+    let (alice, bob) = (try hub.joined("alice"), try hub.joined("bob"))
+    for machine in [alice, bob] { try machine.sync() }
+    for text in ["one", "two"] { try bob.say(text, to: "alice") }
+    for machine in [bob, alice] { try machine.sync() }
+    for number in 1...2 {
+      _ = try alice.messenger.edit([Edit(MessageReference("bob:\(number)"), .report(reason: "spam"))])[0].get()
+    }
+    _ = try bob.messenger.edit([Edit(MessageReference("alice:2"), .delete(forEveryone: true))])[0].get()
+    for machine in [bob, alice] { try machine.sync() }
+    #expect(try alice.messenger.outbox().map { "\($0.act) \($0.failure ?? "")" } == ["report unknown_message"])
+    for machine in [alice, bob] { try machine.check() }
+  }
+
   @Test func `a request to compare is answered even if others follow it without a pause`() throws {
     let alice = try hub.joined("alice")
     let location = alice.messenger.location

@@ -102,7 +102,7 @@ extension ModelHub {
     guard let id = operation.conversation, var conversation = conversations[id], var member = conversation.members[me]
     else { throw Refusal("unknown_conversation") }
     let isFormer = !member.sees.isOpen
-    if isFormer, ![.read, .delivered].contains(operation.act) { throw Refusal("not_allowed") }
+    if isFormer, ![.read, .delivered, .report].contains(operation.act) { throw Refusal("not_allowed") }
     switch operation.act {
     case .say: try say(operation, me, machine, in: &conversation)
     case .edit, .delete, .react: try change(operation, me, machine, member, in: &conversation)
@@ -142,6 +142,10 @@ extension ModelHub {
       guard conversation.isGroup else { throw Refusal("not_allowed") }
       append(operation, .settings, me, machine, to: &conversation)
     case .expire: try expire(operation, me, machine, member, in: &conversation)
+    case .report:
+      let reported = conversation.entries[try target(of: operation, member, in: conversation)]
+      guard reported.kind == .message, reported.actor != me else { throw Refusal("not_allowed") }
+      return HubAnswer(conversation: id, id: reported.id)
     case .begin, .group, .profile: throw Refusal("bad_request")
     }
     return answer(operation, me, in: conversation)
@@ -163,16 +167,23 @@ extension ModelHub {
     conversation.entries[last].expiresAt = Timestamp(microseconds: end)
   }
 
-  private mutating func change(
-    _ operation: HubOperation, _ me: Int64, _ machine: Identifier, _ member: Member,
-    in conversation: inout Conversation
-  ) throws {
+  /// The index of the entry that an operation names.
+  private func target(of operation: HubOperation, _ member: Member, in conversation: Conversation) throws -> Int {
     guard
       let index = conversation.entries.firstIndex(where: {
         $0.id == operation.id && $0.seq == operation.seq && $0.kind.map { $0.rawValue < 16 } == true
       }), case let target = conversation.entries[index], member.sees.contains(target.rev),
       target.kind != .message || target.payload != nil && !target.hasExpired(Timestamp(microseconds: clock))
     else { throw Refusal("unknown_message") }
+    return index
+  }
+
+  private mutating func change(
+    _ operation: HubOperation, _ me: Int64, _ machine: Identifier, _ member: Member,
+    in conversation: inout Conversation
+  ) throws {
+    let index = try target(of: operation, member, in: conversation)
+    let target = conversation.entries[index]
     guard target.kind == .message, operation.act == .react || target.actor == me else { throw Refusal("not_allowed") }
     switch operation.act {
     case .edit:

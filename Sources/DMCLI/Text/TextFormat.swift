@@ -135,6 +135,16 @@ package enum TextFormat {
     return "-- \(user) reacted to \(Mark.body(prefix))\(reaction.seq): \(visible(emoji)) --"
   }
 
+  /// A report with the reported text, for those who look after a store or a hub.
+  package static func lines(_ report: Report) -> String {
+    let reason = report.reason.map { " (\(visible($0, indent: "  ")))" } ?? ""
+    let text = visible(report.text ?? "", indent: "  ")
+    return """
+      \(dateAndTime(report.reportedAt))  \(visible(report.user.description)) reported \(report.conversationID):\(report.seq)\(reason)
+        \(visible(report.sender.description)): \(text)
+      """
+  }
+
   package static func line(_ report: Report) -> String {
     let reason = report.reason.map { ": \(visible($0, indent: " "))" } ?? ""
     return

@@ -18,6 +18,8 @@ package struct HubArguments: Equatable, Sendable {
   package var showsPresence: Bool?
   /// Whether an operation whose nonce was used before gets the first entry as its answer even if the contents differ.
   package var isLax = false
+  /// Why a message is reported; nil if no reason was given.
+  package var reason: String?
   /// The hub refuses the operation if the group has a member who is not in this list; nil for no check.
   package var audience: [Handle]?
 
@@ -43,6 +45,7 @@ package struct HubArguments: Equatable, Sendable {
     }
     if let showsPresence { json.member("shows_presence", showsPresence) }
     if isLax { json.member("lax", true) }
+    json.member("reason", reason)
   }
 
   /// Parses the output of `json`.
@@ -67,6 +70,7 @@ package struct HubArguments: Equatable, Sendable {
     }
     showsPresence = object.flag("shows_presence")
     isLax = object.flag("lax") ?? false
+    reason = object.text("reason")
   }
 }
 
@@ -89,6 +93,7 @@ extension Outbox.Act {
     case .avatar: "avatar"
     case .expire: "expire"
     case .profile: "profile"
+    case .report: "report"
     }
   }
 }

@@ -170,6 +170,12 @@ final class EditBatch: Batch {
         subject: target.reference.description)
     }
     try store.reports.report(target.stored, by: session.me, reason: reason, at: viewer.now)
+    if session.destination == .hub {
+      try session.checkHub()
+      var arguments = HubArguments()
+      arguments.reason = reason
+      try session.queue(.report, in: target.row.key, about: message.id, arguments)
+    }
     return Report(
       messageID: message.id, conversationID: target.row.id, seq: message.number, sender: message.sender,
       user: try session.handle, reason: reason, text: message.text, reportedAt: viewer.now)

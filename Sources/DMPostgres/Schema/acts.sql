@@ -1,7 +1,7 @@
 set role dm_owner;
 
 -- The persons that an operation names, without repetitions, in its order; null if one does not exist.
-create function dm.named(request dm.request) returns bigint[]
+create or replace function dm.named(request dm.request) returns bigint[]
 language plpgsql stable set search_path = pg_catalog, pg_temp as $$
 declare
   persons bigint[];
@@ -18,7 +18,7 @@ begin
   return case when array_position(persons, null) is null then persons end;
 end $$;
 
-create function dm.set_profile(request dm.request) returns dm.answer
+create or replace function dm.set_profile(request dm.request) returns dm.answer
 language plpgsql volatile set search_path = pg_catalog, pg_temp as $$
 declare
   next bigint;
@@ -34,13 +34,13 @@ end $$;
 
 -- Whether the second half of an id is a digest of the first half and of the handles in `words`, so that nobody else can
 -- take the id of a lost conversation.
-create function dm.is_bound(p_id uuid, words text) returns boolean
+create or replace function dm.is_bound(p_id uuid, words text) returns boolean
 language sql immutable set search_path = pg_catalog, pg_temp
 return (
   select substr(uuid_send(p_id), 9) = set_byte(d.half, 0, get_byte(d.half, 0) & 63 | 128)
   from (select substr(sha256(substr(uuid_send(p_id), 1, 8) || convert_to(words, 'UTF8')), 1, 8) as half) d);
 
-create function dm.open_log(request dm.request, persons bigint[], p_kind integer) returns dm.answer
+create or replace function dm.open_log(request dm.request, persons bigint[], p_kind integer) returns dm.answer
 language plpgsql volatile set search_path = pg_catalog, pg_temp as $$
 begin
   insert into dm.member (person, conv, sees, is_owner)
@@ -49,7 +49,7 @@ begin
     select p.id from dm.person p where p.id = any (persons) order by p.handle)))));
 end $$;
 
-create function dm.begin_direct(request dm.request) returns dm.answer
+create or replace function dm.begin_direct(request dm.request) returns dm.answer
 language plpgsql volatile set search_path = pg_catalog, pg_temp as $$
 declare
   others bigint[] := dm.named(request);
@@ -78,7 +78,7 @@ begin
   return dm.open_log(request, array(select distinct p from unnest(request.actor || others) p), 22);
 end $$;
 
-create function dm.begin_group(request dm.request) returns dm.answer
+create or replace function dm.begin_group(request dm.request) returns dm.answer
 language plpgsql volatile set search_path = pg_catalog, pg_temp as $$
 declare
   others bigint[] := dm.named(request);
@@ -95,18 +95,18 @@ end $$;
 
 -- Messages
 
-create function dm.is_lifetime(microseconds bigint) returns boolean language sql immutable
+create or replace function dm.is_lifetime(microseconds bigint) returns boolean language sql immutable
 return microseconds between 1000000 and 31622400000000;
 
 -- Whether a conversation has members outside the audience of an operation: a message pushed again after a restore must
 -- not reach people who were not members when it was sent.
-create function dm.has_others(request dm.request) returns boolean
+create or replace function dm.has_others(request dm.request) returns boolean
 language sql stable set search_path = pg_catalog, pg_temp
 return coalesce((request).arguments ? 'audience', false) and exists (
   select from dm.member y join dm.person p on p.id = y.person
   where y.conv = (request).conv and upper_inf(y.sees) and not (request).arguments->'audience' ? p.handle);
 
-create function dm.say(request dm.request, c dm.conversation) returns dm.answer
+create or replace function dm.say(request dm.request, c dm.conversation) returns dm.answer
 language plpgsql volatile set search_path = pg_catalog, pg_temp as $$
 declare
   message uuid := (request.arguments->>'id')::uuid;
@@ -123,7 +123,7 @@ begin
 end $$;
 
 -- Erases the contents of messages, and of the edits and reactions to them.
-create function dm.erase(p_conv uuid, seqs bigint[]) returns void
+create or replace function dm.erase(p_conv uuid, seqs bigint[]) returns void
 language sql volatile set search_path = pg_catalog, pg_temp
 begin atomic
   update dm.entry x set payload = null, request = null where x.conv = p_conv and x.seq = any (seqs) and x.kind < 16;
@@ -131,18 +131,42 @@ begin atomic
     where x.conv = p_conv and x.seq = any (seqs) and x.kind in (16, 18);
 end;
 
-create function dm.change_message(request dm.request, m dm.member, act text) returns dm.answer
+-- The numbered entry that an operation names; null if the member does not see it, or if it was deleted or has expired.
+create or replace function dm.target(request dm.request, m dm.member) returns dm.entry
+language plpgsql stable set search_path = pg_catalog, pg_temp as $$
+declare
+  t dm.entry;
+begin
+  select * into t from dm.entry x
+    where x.conv = request.conv and x.seq = (request.arguments->>'seq')::bigint and x.kind < 16
+      and x.id = (request.arguments->>'id')::uuid and m.sees @> x.rev
+      and (x.kind <> 0 or x.payload is not null and coalesce(x.expires_at > now(), true));
+  return t;
+end $$;
+
+-- Keeps a copy of a message for the administrator; another report by the same member replaces it.
+create or replace function dm.report_message(request dm.request, m dm.member) returns dm.answer
+language plpgsql volatile set search_path = pg_catalog, pg_temp as $$
+declare
+  t dm.entry := dm.target(request, m);
+begin
+  if t.conv is null then return dm.refusal(request, 'unknown_message'); end if;
+  if t.kind <> 0 or t.actor = request.actor then return dm.refusal(request, 'not_allowed'); end if;
+  insert into dm.report as r (reporter, conv, seq, message, sender, reason, payload)
+    values (request.actor, t.conv, t.seq, t.id, t.actor, left(request.arguments->>'reason', 1000), t.payload)
+    on conflict (reporter, message) do update
+      set at = excluded.at, reason = excluded.reason, payload = excluded.payload;
+  return row(t.conv, t.id, null, false, null, null)::dm.answer;
+end $$;
+
+create or replace function dm.change_message(request dm.request, m dm.member, act text) returns dm.answer
 language plpgsql volatile set search_path = pg_catalog, pg_temp as $$
 declare
   t dm.entry;
   e dm.entry;
 begin
-  select * into t from dm.entry x
-    where x.conv = request.conv and x.seq = (request.arguments->>'seq')::bigint and x.kind < 16
-      and x.id = (request.arguments->>'id')::uuid and m.sees @> x.rev;
-  if not found or t.kind = 0 and (t.payload is null or t.expires_at <= now()) then
-    return dm.refusal(request, 'unknown_message');
-  end if;
+  t := dm.target(request, m);
+  if t.conv is null then return dm.refusal(request, 'unknown_message'); end if;
   if t.kind <> 0 or act <> 'react' and t.actor <> request.actor then return dm.refusal(request, 'not_allowed'); end if;
   if act = 'edit' and request.payload is null then return dm.refusal(request, 'bad_request'); end if;
   if act = 'edit' and dm.has_others(request) then return dm.refusal(request, 'other_members'); end if;
@@ -160,7 +184,7 @@ begin
 end $$;
 
 -- Erases at most a hundred expired messages, and skips conversations that another transaction has locked.
-create function dm.erase_expired() returns void language plpgsql volatile set search_path = pg_catalog, pg_temp as $$
+create or replace function dm.erase_expired() returns void language plpgsql volatile set search_path = pg_catalog, pg_temp as $$
 declare
   due record;
   locked uuid[] := '{}';
@@ -192,7 +216,7 @@ end $$;
 -- Receipts
 
 -- The ranges of an operation; null if they are not valid.
-create function dm.ranges(request dm.request) returns int8multirange
+create or replace function dm.ranges(request dm.request) returns int8multirange
 language plpgsql immutable set search_path = pg_catalog, pg_temp as $$
 declare
   ranges jsonb := request.arguments->'ranges';
@@ -210,7 +234,7 @@ begin
   return (select range_agg(int8range((r->>0)::bigint, (r->>1)::bigint, '[]')) from jsonb_array_elements(ranges) r);
 end $$;
 
-create function dm.mark_read(request dm.request, c dm.conversation, m dm.member) returns dm.answer
+create or replace function dm.mark_read(request dm.request, c dm.conversation, m dm.member) returns dm.answer
 language plpgsql volatile set search_path = pg_catalog, pg_temp as $$
 declare
   new int8multirange := dm.ranges(request);
@@ -227,7 +251,7 @@ begin
   return dm.success(e);
 end $$;
 
-create function dm.mark_delivered(request dm.request, c dm.conversation, m dm.member) returns dm.answer
+create or replace function dm.mark_delivered(request dm.request, c dm.conversation, m dm.member) returns dm.answer
 language plpgsql volatile set search_path = pg_catalog, pg_temp as $$
 declare
   last bigint := (request.arguments->>'seq')::bigint;

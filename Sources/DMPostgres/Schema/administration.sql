@@ -4,7 +4,7 @@ set role dm_owner;
 
 -- Ends connections of members that block others: with a transaction that has written or is idle, and is older than
 -- `age`; with any transaction older than a minute; or with an advisory lock, which dm does not use. Returns how many.
-create function dm.unstick(age interval) returns integer language plpgsql volatile security definer
+create or replace function dm.unstick(age interval) returns integer language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp as $$
 begin
   return (
@@ -17,7 +17,7 @@ begin
 end $$;
 
 -- All persons with their logins: who was invited, and when they were last seen.
-create function dm.logins()
+create or replace function dm.logins()
 returns table (
   handle text, role name, machine uuid, label text, invited_until timestamptz, joined_at timestamptz,
   seen_at timestamptz, is_disabled boolean)
@@ -27,7 +27,7 @@ begin atomic
     from dm.person p left join dm.login l on l.person = p.id order by p.handle, l.joined_at, l.role;
 end;
 
-create function dm.counts()
+create or replace function dm.counts()
 returns table (
   persons bigint, logins bigint, conversations bigint, entries bigint, bytes bigint, connections bigint,
   connection_limit integer, oldest_write timestamptz)
@@ -41,7 +41,7 @@ begin atomic
 end;
 
 -- Adds a login to the person with a handle, and adds the person if nobody has the handle.
-create function dm.enter(p_handle text, p_role name, days integer) returns void language plpgsql volatile
+create or replace function dm.enter(p_handle text, p_role name, days integer) returns void language plpgsql volatile
 security definer set search_path = pg_catalog, pg_temp as $$
 declare
   next bigint;
@@ -55,18 +55,18 @@ end $$;
 
 -- The role comment that marks logins of this hub. A copy of the database on the same server lists the same logins, but
 -- their roles do not belong to it.
-create function dm.mark() returns text language sql stable set search_path = pg_catalog, pg_temp
+create or replace function dm.mark() returns text language sql stable set search_path = pg_catalog, pg_temp
 return (select 'dm-hub ' || d.oid from pg_database d where d.datname = current_database());
 
 -- Whether a role exists and does not belong to another hub.
-create function dm.has_role(p_role text) returns boolean language sql stable set search_path = pg_catalog, pg_temp
+create or replace function dm.has_role(p_role text) returns boolean language sql stable set search_path = pg_catalog, pg_temp
 return exists (
   select from pg_roles r where r.rolname = p_role
     and coalesce(shobj_description(r.oid, 'pg_authid'), dm.mark()) = dm.mark());
 
 -- The logins of the person with this handle, or the login with this name, even if it was removed or is missing after a
 -- restore.
-create function dm.logins_of(p_name text) returns setof name language sql stable security definer
+create or replace function dm.logins_of(p_name text) returns setof name language sql stable security definer
 set search_path = pg_catalog, pg_temp
 begin atomic
   select l.role from dm.login l join dm.person p on p.id = l.person where p.handle = p_name or l.role = p_name::name
@@ -78,7 +78,7 @@ end;
 -- Disables a person and removes their logins, or removes one login by its name.
 --
 -- Returns whether there is such a person or login.
-create function dm.expel(p_name text) returns boolean language plpgsql volatile security definer
+create or replace function dm.expel(p_name text) returns boolean language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp as $$
 declare
   is_known boolean := exists (select from dm.person p where p.handle = p_name)
@@ -94,14 +94,14 @@ begin
 end $$;
 
 -- Ends the connections of a login, and waits until each has ended.
-create function dm.end_connections(p_role name) returns void language sql volatile security definer
+create or replace function dm.end_connections(p_role name) returns void language sql volatile security definer
 set search_path = pg_catalog, pg_temp
 begin atomic
   select pg_terminate_backend(a.pid, 2000) from pg_stat_activity a where a.usename = p_role;
 end;
 
 -- The roles to drop: those of machines that were revoked or said goodbye, and of expired invitations.
-create function dm.former_logins() returns setof name language sql volatile security definer
+create or replace function dm.former_logins() returns setof name language sql volatile security definer
 set search_path = pg_catalog, pg_temp
 begin atomic
   with gone as (
@@ -111,14 +111,14 @@ begin atomic
 end;
 
 -- Deletes a former login, and the objects of its role in this database, which can only be default privileges.
-create function dm.forget_login(p_role name) returns void language plpgsql volatile security definer
+create or replace function dm.forget_login(p_role name) returns void language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp as $$
 begin
   if exists (select from pg_roles r where r.rolname = p_role) then execute format('drop owned by %I', p_role); end if;
   delete from dm.former_login f where f.role = p_role;
 end $$;
 
-create function dm.invite(p_handle text, verifier text, days integer) returns name language plpgsql volatile
+create or replace function dm.invite(p_handle text, verifier text, days integer) returns name language plpgsql volatile
 security invoker set search_path = pg_catalog, pg_temp as $$
 declare
   login name := 'u_' || left(translate(gen_random_uuid()::text, '-', ''), 16);
@@ -144,7 +144,7 @@ end $$;
 
 -- Drops the roles of former logins, except those that own something in another
 -- database, or that this administrator may not drop; such a role can at most connect.
-create function dm.drop_logins() returns void language plpgsql volatile
+create or replace function dm.drop_logins() returns void language plpgsql volatile
 security invoker set search_path = pg_catalog, pg_temp as $$
 declare
   login name;
@@ -162,18 +162,18 @@ end $$;
 
 -- The owner that a function must have: functions that read rows for members belong to dm_read, to which the row
 -- policies apply.
-create function dm.owner_of(p pg_proc) returns name language sql stable set search_path = pg_catalog, pg_temp
+create or replace function dm.owner_of(p pg_proc) returns name language sql stable set search_path = pg_catalog, pg_temp
 return case when (p).pronamespace = 'dm1'::regnamespace and (p).proname in ('changed', 'pull', 'people')
   then 'dm_read' else 'dm_owner' end;
 
 -- Built-in functions that every role may call, and with which a member can block the server or fill its disk.
-create function dm.is_perilous(p pg_proc) returns boolean language sql stable set search_path = pg_catalog, pg_temp
+create or replace function dm.is_perilous(p pg_proc) returns boolean language sql stable set search_path = pg_catalog, pg_temp
 return (p).pronamespace = 'pg_catalog'::regnamespace
   and ((p).proname ~ '^pg_(try_)?advisory_' or (p).proname in (
     'pg_notify', 'pg_logical_emit_message', 'pg_export_snapshot', 'lo_create', 'lo_creat', 'lo_from_bytea'));
 
 -- Gives PUBLIC back the rights that an installation has revoked.
-create function dm.open_to_public() returns void language plpgsql volatile
+create or replace function dm.open_to_public() returns void language plpgsql volatile
 security invoker set search_path = pg_catalog, pg_temp as $$
 declare
   change text;

@@ -1,23 +1,16 @@
 set role dm_owner;
 
--- The answer to an operation.
-create type dm.answer as (conv uuid, id uuid, rev bigint, duplicate boolean, error text, retry_at timestamptz);
-
--- An operation while it is carried out.
-create type dm.request as (
-  actor bigint, machine uuid, conv uuid, nonce uuid, digest uuid, payload bytea, arguments jsonb);
-
-create function dm.refusal(request dm.request, error text) returns dm.answer language sql immutable
+create or replace function dm.refusal(request dm.request, error text) returns dm.answer language sql immutable
 return row((request).conv, null, null, false, error, null)::dm.answer;
 
-create function dm.duplicate(request dm.request) returns dm.answer language sql immutable
+create or replace function dm.duplicate(request dm.request) returns dm.answer language sql immutable
 return row((request).conv, null, null, true, null, null)::dm.answer;
 
-create function dm.success(entry dm.entry) returns dm.answer language sql immutable
+create or replace function dm.success(entry dm.entry) returns dm.answer language sql immutable
 return row((entry).conv, (entry).id, (entry).rev, false, null, null)::dm.answer;
 
 -- Adds an entry to a log.
-create function dm.append(
+create or replace function dm.append(
   request dm.request, p_kind integer, p_meta jsonb default null, p_id uuid default null, p_seq bigint default null,
   keeps_payload boolean default true, lifetime bigint default null)
 returns dm.entry language plpgsql volatile set search_path = pg_catalog, pg_temp as $$
@@ -40,7 +33,7 @@ begin
 end $$;
 
 -- The numbers of the messages that a member sees.
-create function dm.seen_numbers(c dm.conversation, sees int8multirange) returns int8multirange
+create or replace function dm.seen_numbers(c dm.conversation, sees int8multirange) returns int8multirange
 language plpgsql stable set search_path = pg_catalog, pg_temp as $$
 begin
   if c.seq = 0 then return '{}'; end if;

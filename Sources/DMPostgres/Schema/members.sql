@@ -3,11 +3,11 @@ set role dm_owner;
 -- Members
 
 -- The maximum number of ranges of a log that a member sees: each comparison sends all of them.
-create function dm.most_stretches() returns integer language sql immutable return 512;
+create or replace function dm.most_stretches() returns integer language sql immutable return 512;
 
 -- The entries from their absence that a returning member sees: the newest edits, deletions and reactions to messages
 -- that they see, then the newest receipts. Leaves 64 ranges for more stays.
-create function dm.done_meanwhile(p_conv uuid, sees int8multirange, before bigint) returns int8multirange
+create or replace function dm.done_meanwhile(p_conv uuid, sees int8multirange, before bigint) returns int8multirange
 language sql stable set search_path = pg_catalog, pg_temp
 return (
   select coalesce(range_agg(int8range(a.rev, a.rev, '[]')), '{}') from (
@@ -18,7 +18,7 @@ return (
     order by e.kind in (19, 20), e.rev desc
     limit greatest(0, dm.most_stretches() - 64 - (select count(*) from unnest(sees)))) a);
 
-create function dm.add_members(request dm.request, c dm.conversation) returns dm.answer
+create or replace function dm.add_members(request dm.request, c dm.conversation) returns dm.answer
 language plpgsql volatile set search_path = pg_catalog, pg_temp as $$
 declare
   joining bigint[] := dm.named(request);
@@ -58,7 +58,7 @@ end $$;
 
 -- Ends the membership of a person. If the group then has no owner, the member
 -- who has been in it longest becomes the owner; of several, the first by handle.
-create function dm.end_membership(request dm.request, c dm.conversation, p_person bigint) returns dm.entry
+create or replace function dm.end_membership(request dm.request, c dm.conversation, p_person bigint) returns dm.entry
 language plpgsql volatile set search_path = pg_catalog, pg_temp as $$
 declare
   heir bigint;
@@ -75,7 +75,7 @@ begin
   return dm.append(request, 3, jsonb_strip_nulls(jsonb_build_object('person', p_person, 'owner', heir)));
 end $$;
 
-create function dm.remove_members(request dm.request, c dm.conversation, m dm.member) returns dm.answer
+create or replace function dm.remove_members(request dm.request, c dm.conversation, m dm.member) returns dm.answer
 language plpgsql volatile set search_path = pg_catalog, pg_temp as $$
 declare
   leaving bigint[] := dm.named(request);
@@ -98,7 +98,7 @@ begin
   return dm.success(first);
 end $$;
 
-create function dm.leave(request dm.request, c dm.conversation) returns dm.answer
+create or replace function dm.leave(request dm.request, c dm.conversation) returns dm.answer
 language plpgsql volatile set search_path = pg_catalog, pg_temp as $$
 begin
   if not c.is_group then return dm.refusal(request, 'not_allowed'); end if;
@@ -107,7 +107,7 @@ end $$;
 
 -- Settings
 
-create function dm.change_settings(request dm.request, c dm.conversation, m dm.member, act text) returns dm.answer
+create or replace function dm.change_settings(request dm.request, c dm.conversation, m dm.member, act text) returns dm.answer
 language plpgsql volatile set search_path = pg_catalog, pg_temp as $$
 declare
   lifetime bigint;

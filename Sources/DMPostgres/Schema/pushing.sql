@@ -1,7 +1,7 @@
 set role dm_owner;
 
 -- The answer to an operation whose nonce was used before.
-create function dm.again(request dm.request, known dm.entry, act text) returns dm.answer
+create or replace function dm.again(request dm.request, known dm.entry, act text) returns dm.answer
 language plpgsql stable set search_path = pg_catalog, pg_temp as $$
 declare
   is_lax boolean := coalesce((request.arguments->>'lax')::boolean, false) and known.kind = case act
@@ -24,7 +24,7 @@ begin
 end $$;
 
 -- Carries out one operation.
-create function dm.perform(mine dm.login, operation jsonb) returns dm.answer
+create or replace function dm.perform(mine dm.login, operation jsonb) returns dm.answer
 language plpgsql volatile set search_path = pg_catalog, pg_temp as $$
 declare
   act text := operation->>'op';
@@ -58,6 +58,7 @@ begin
   select y.* into m from dm.member y where y.person = mine.person and y.conv = c.id;
   if act = 'read' then return dm.mark_read(request, c, m); end if;
   if act = 'delivered' then return dm.mark_delivered(request, c, m); end if;
+  if act = 'report' then return dm.report_message(request, m); end if;
   if not upper_inf(m.sees) then return dm.refusal(request, 'not_allowed'); end if;
   case act
     when 'say' then return dm.say(request, c);
@@ -73,7 +74,7 @@ end $$;
 -- Counts bytes against the hourly limit of a person.
 --
 -- Returns the time from which the person may send these bytes; null if they may now.
-create function dm.spend(p_person bigint, bytes bigint) returns timestamptz
+create or replace function dm.spend(p_person bigint, bytes bigint) returns timestamptz
 language plpgsql volatile set search_path = pg_catalog, pg_temp as $$
 declare
   most bigint := (select hourly_bytes from dm.hub);
@@ -90,7 +91,7 @@ begin
 end $$;
 
 -- Carries out operations in their order, in one transaction; returns an answer to each.
-create function dm1.push(operations jsonb)
+create or replace function dm1.push(operations jsonb)
 returns table (conv uuid, id uuid, rev bigint, duplicate boolean, error text, retry_at timestamptz)
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp set lock_timeout = '3s' set plan_cache_mode = auto as $$
@@ -135,7 +136,7 @@ end $$;
 
 -- Notifies the other machines of members who see the newest entry of the conversations. Call it in a separate
 -- transaction, because a commit with notifications takes a lock of the whole server.
-create function dm1.wake(conversations uuid[]) returns void language plpgsql volatile security definer
+create or replace function dm1.wake(conversations uuid[]) returns void language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp as $$
 declare
   me bigint := (dm.my_login()).person;
@@ -154,7 +155,7 @@ begin
 end $$;
 
 -- The given conversations that another transaction has locked, if the caller is or was a member.
-create function dm1.busy(conversations uuid[]) returns setof uuid language plpgsql volatile security definer
+create or replace function dm1.busy(conversations uuid[]) returns setof uuid language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp as $$
 declare
   me bigint := (dm.my_login()).person;
@@ -165,14 +166,14 @@ begin
 end $$;
 
 -- Ends connections of members that block others: see dm.unstick.
-create function dm1.unstick() returns integer language plpgsql volatile security definer
+create or replace function dm1.unstick() returns integer language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp as $$
 begin
   perform dm.my_login();
   return dm.unstick(interval '10 seconds');
 end $$;
 
-create function dm1.goodbye() returns void language sql volatile security definer
+create or replace function dm1.goodbye() returns void language sql volatile security definer
 set search_path = pg_catalog, pg_temp
 begin atomic
   insert into dm.former_login select l.role from dm.login l where l.role = session_user;

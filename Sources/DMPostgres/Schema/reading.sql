@@ -2,7 +2,7 @@ set role dm_owner;
 
 -- Sets a new epoch if the data is now on another server or timeline, in another database, or in new tables, as after
 -- pg_restore.
-create function dm.notice_move() returns dm.hub language plpgsql volatile security definer
+create or replace function dm.notice_move() returns dm.hub language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp as $$
 declare
   hub dm.hub;
@@ -23,11 +23,11 @@ begin
 end $$;
 
 -- The maximum number of connections for roles other than superusers.
-create function dm.connection_limit() returns integer language sql stable set search_path = pg_catalog, pg_temp
+create or replace function dm.connection_limit() returns integer language sql stable set search_path = pg_catalog, pg_temp
 return current_setting('max_connections')::integer - current_setting('superuser_reserved_connections')::integer
   - coalesce(current_setting('reserved_connections', true), '0')::integer;
 
-create function dm1.hello(protocol integer, label text default null)
+create or replace function dm1.hello(protocol integer, label text default null)
 returns table (
   hub uuid, epoch uuid, started_at timestamptz, is_standby boolean, person bigint, handle text, machine uuid,
   channel text, now timestamptz, poll_seconds integer, people_rev bigint, schema integer, features text[])
@@ -65,7 +65,7 @@ begin
 end $$;
 
 -- Called before the password of the invitation is replaced; fails if the invitation was already used to join.
-create function dm1.signing_up() returns void language plpgsql stable security definer
+create or replace function dm1.signing_up() returns void language plpgsql stable security definer
 set search_path = pg_catalog, pg_temp as $$
 begin
   if exists (select from dm.login l where l.role = session_user and l.joined_at is not null) then
@@ -75,7 +75,7 @@ end $$;
 
 -- Ends the sign-up, after the machine has set a password that nobody else knows. Ends its other connections, because
 -- others may have read the password of the invitation.
-create function dm1.joined() returns void language plpgsql volatile security definer
+create or replace function dm1.joined() returns void language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp as $$
 begin
   update dm.login set joined_at = now() where role = session_user and joined_at is null and invited_until >= now();
@@ -83,7 +83,7 @@ begin
     where a.usename = session_user and a.pid <> pg_backend_pid();
 end $$;
 
-create function dm1.changed(since xid8)
+create or replace function dm1.changed(since xid8)
 returns table (horizon xid8, people_rev bigint, conv uuid[], rev bigint[], mark uuid[], sees text[])
 language plpgsql stable security definer set search_path = pg_catalog, pg_temp as $$
 #variable_conflict use_column
@@ -106,7 +106,7 @@ end $$;
 -- of a message has its current text; edits and reactions of a message that the member does not see have no
 -- payload. Sorting is off, so that the index is used: without statistics for a new table, the planner would read and
 -- sort the rest of the log for each page. JIT is off, because compiling takes longer than reading a page.
-create function dm1.pull(convs uuid[], revs bigint[], marks uuid[], most integer)
+create or replace function dm1.pull(convs uuid[], revs bigint[], marks uuid[], most integer)
 returns table (
   conv uuid, rev bigint, seq bigint, at timestamptz, actor bigint, machine uuid, kind smallint, id uuid, nonce uuid,
   mark uuid, expires_at timestamptz, meta jsonb, payload bytea)
@@ -146,7 +146,7 @@ begin
   end loop;
 end $$;
 
-create function dm1.people(since bigint, most integer)
+create or replace function dm1.people(since bigint, most integer)
 returns table (
   id bigint, handle text, profile bytea, shows_presence boolean, created_at timestamptz, rev bigint,
   is_disabled boolean)
@@ -159,7 +159,7 @@ begin
     from dm.person p where p.rev > since order by p.rev limit least(most, 5000);
 end $$;
 
-create function dm1.members(conversation uuid) returns table (person bigint, is_owner boolean, since bigint)
+create or replace function dm1.members(conversation uuid) returns table (person bigint, is_owner boolean, since bigint)
 language plpgsql stable security definer rows 20 set search_path = pg_catalog, pg_temp as $$
 #variable_conflict use_column
 declare

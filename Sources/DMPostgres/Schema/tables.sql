@@ -122,4 +122,11 @@ create unique index entry_id on dm.entry (id) where kind < 16;
 create unique index entry_nonce on dm.entry (actor, nonce) where nonce is not null;
 create index entry_act on dm.entry (conv, seq, rev) where kind in (16, 18);
 create index entry_due on dm.entry (expires_at) where expires_at is not null and payload is not null;
+
+-- The answer to an operation.
+create type dm.answer as (conv uuid, id uuid, rev bigint, duplicate boolean, error text, retry_at timestamptz);
+
+-- An operation while it is carried out.
+create type dm.request as (
+  actor bigint, machine uuid, conv uuid, nonce uuid, digest uuid, payload bytea, arguments jsonb);
 reset role;

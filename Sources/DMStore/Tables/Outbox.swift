@@ -10,7 +10,7 @@ package struct Outbox {
   /// A kind of operation; stores contain the numbers.
   package enum Act: Int64, CaseIterable, Sendable {
     case say = 1
-    case edit, delete, react, read, delivered, begin, group, add, remove, leave, title, avatar, expire, profile
+    case edit, delete, react, read, delivered, begin, group, add, remove, leave, title, avatar, expire, profile, report
   }
 
   package enum State: Int64, Sendable {
@@ -82,7 +82,7 @@ package struct Outbox {
   /// False only for acts on a message that the store does not have, because the hub has lost it: they wait in case the
   /// message comes back.
   private static let hasMessage = """
-    (state = 3 OR act NOT IN (2, 3, 4) OR EXISTS (SELECT 1 FROM waiting WHERE uuid = outbox.target)
+    (state = 3 OR act NOT IN (2, 3, 4, 16) OR EXISTS (SELECT 1 FROM waiting WHERE uuid = outbox.target)
     OR EXISTS (SELECT 1 FROM message WHERE uuid IN (
       SELECT outbox.target UNION ALL SELECT message FROM message_alias WHERE uuid = outbox.target)))
     """

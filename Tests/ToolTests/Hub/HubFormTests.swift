@@ -125,6 +125,57 @@ struct HubFormTests {
     try hub.hub(["check"])
   }
 
+  @Test func `a report reaches the administrator, and stays when the message is deleted`() throws {
+    let hub = try HubFixture()
+    let (alice, bob) = (try hub.machine("alice"), try hub.machine("bob"))
+    for text in ["buy this", "and this"] { try bob.done("dm-send", ["alice", text]) }
+    for machine in [bob, alice] { try machine.sync() }
+    try alice.done("dm-edit", ["report", "bob:1", "--reason", "spam"])
+    // Again, with another reason.
+    for _ in 1...2 { try alice.sync() }
+    try alice.done("dm-edit", ["report", "bob:1", "--reason", "advertising"])
+    try alice.sync()
+    try bob.done("dm-edit", ["delete", "--for-everyone", "alice:1"])
+    try bob.sync()
+    let report = try hub.hub(["reports"]).record
+    #expect(report["user"]?.string == "alice" && report["sender"]?.string == "bob" && report["seq"]?.int == 1)
+    #expect(report["reason"]?.string == "advertising" && report["text"]?.string == "buy this")
+    #expect(try hub.hub(["reports", "--text"]).stdout.contains("(advertising)\n  bob: buy this\n"))
+    #expect(try alice.done("dm-sync", ["pending"]).output.isEmpty)
+  }
+
+  @Test func `install updates a hub of the first version while members write to it`() throws {
+    let hub = try HubFixture()
+    let (bob, alice) = (try hub.machine("bob"), try hub.machine("alice"))
+    // The first version had no reports, and perhaps other functions.
+    try hub.sql(
+      """
+      DROP TABLE dm.report; UPDATE dm.hub SET schema = 1;
+      CREATE OR REPLACE FUNCTION dm.connection_limit() RETURNS integer LANGUAGE sql STABLE RETURN 1000;
+      """)
+    try alice.done("dm-send", ["bob", "begin"])
+    try alice.sync()
+    let follower = try LiveProcess(alice, "dm-sync", ["-f"], stdin: .null)
+    defer { follower.process.send(SIGKILL) }
+    let count = 400
+    let writer = try alice.start("sh", ["-c", "for n in $(seq \(count)); do dm-send -q bob \"$n\" || exit; done"])
+    try Torture.wait(until: "members write") {
+      try hub.sql("SELECT count(*) > 20 FROM dm.entry") == "t\n"
+    }
+    let installed = try hub.hub(["install"])
+    #expect(try installed.stderr == "" && hub.hub(["check"]).output.isEmpty)
+    #expect(try writer.finish().status == .exit(0))
+    try Torture.wait(until: "all is there") {
+      try hub.sql("SELECT count(*) FROM dm.entry WHERE kind = 0") == "\(count + 1)\n"
+    }
+    try bob.sync()
+    try bob.done("dm-edit", ["report", "alice:1"])
+    try bob.sync()
+    #expect(try hub.hub(["reports"]).record["text"]?.string == "begin")
+    #expect(try hub.sql("SELECT schema FROM dm.hub") == "2\n")
+    #expect(try alice.done("dm-sync", ["pending"]).output.isEmpty)
+  }
+
   @Test func `uninstall works after a role was dropped, and restores the privileges of all users`() throws {
     let hub = try HubFixture()
     let (bob, alice) = (try hub.machine("bob"), try hub.machine("alice"))
