@@ -223,6 +223,15 @@ extension Invocation {
     if let asOf = freshness?.asOf { output.asOf = asOf }
   }
 
+  /// Asks the hub of a linked store who is online, unless it has said so lately.
+  package func refreshPresence() throws {
+    let messenger = try messenger()
+    guard try messenger.isLinked, try Carrier.mode != .off else { return }
+    messenger.watchPresence()
+    if messenger.knowsPresence { return }
+    _ = try messenger.compare(within: freshLimit()) { Carrier.start(for: messenger).fault }
+  }
+
   /// How long to wait for the hub.
   private func freshLimit() throws -> Duration {
     let given = command.has(fresh) ? try arguments[fresh] : nil

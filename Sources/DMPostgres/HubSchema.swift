@@ -5,11 +5,11 @@
 enum HubSchema {
   static let steps: [[[UInt8]]] = [
     [PackageResources.schemas_sql, PackageResources.tables_sql, PackageResources.policies_sql],
-    [PackageResources.reports_sql],
+    [PackageResources.reports_sql, PackageResources.signals_sql],
   ]
   static let functions: [[UInt8]] = [
     PackageResources.reading_sql, PackageResources.log_sql, PackageResources.acts_sql, PackageResources.members_sql,
-    PackageResources.pushing_sql, PackageResources.administration_sql,
+    PackageResources.pushing_sql, PackageResources.signalling_sql, PackageResources.administration_sql,
   ]
 
   /// The scripts that each installation runs before the steps, and after them.

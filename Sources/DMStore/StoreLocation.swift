@@ -17,6 +17,8 @@ extension StoreLocation {
   /// The file with the state of that process, and the file that other processes touch to request a comparison.
   package var liveHub: String { live + "/hub" }
   package var liveAsked: String { live + "/hub.asked" }
+  /// The file that is touched each time the hub has said who is online.
+  package var livePresence: String { live + "/hub.presence" }
   /// The file that programs touch while they follow the store, so that the hub is asked for new entries.
   package var liveFollowed: String { live + "/hub.followed" }
   /// Copies of conversations from before the hub was restored from a backup.

@@ -27,7 +27,10 @@ package protocol HubLink: AnyObject {
   /// The members of a conversation.
   func members(of conversation: Identifier) throws -> [HubMember]
 
-  /// Waits for a notice from the hub, for an operation that is queued here, or for the end of a time.
+  /// Gives signals of the user to the hub, and takes those of others.
+  func signals(_ own: HubSignals) throws -> [HubSignal]
+
+  /// Waits for a notice from the hub, for an operation or a signal of a program here, or for the end of a time.
   func wait(for duration: Duration) throws -> HubHint
 
   func close()
@@ -49,6 +52,8 @@ package struct HubHello: Equatable, Sendable {
   /// Whether a connection pooler is in between, so that the hub cannot notify this machine.
   package var isPooled = false
   package var peopleRev: Int64 = 0
+  /// Whether the hub takes signals.
+  package var hasSignals = false
 
   package init(
     hub: Identifier, epoch: Identifier, startedAt: Timestamp, isStandby: Bool = false, person: Int64, handle: String,
@@ -200,15 +205,50 @@ package struct HubMember: Equatable, Sendable {
   }
 }
 
+/// What a machine tells the hub of the signals of its user, and asks of those of others.
+package struct HubSignals: Equatable, Sendable {
+  /// The conversations in which the user types, and for how many milliseconds more the signal holds.
+  package var typing: [(conversation: Identifier, rest: Int)] = []
+  /// The conversations in which the user no longer types.
+  package var ended: [Identifier] = []
+  /// Whether the user is online.
+  package var isPresent = false
+  /// The users who must not see that.
+  package var hiddenFrom: [Handle] = []
+  /// The conversations whose typing users are asked for.
+  package var watched: [Identifier] = []
+  /// Asks for the users who were online in the last seconds; nil for none.
+  package var seenSeconds: Int?
+
+  package init() {}
+
+  package static func == (one: Self, other: Self) -> Bool {
+    one.typing.elementsEqual(other.typing, by: ==)
+      && (one.ended, one.isPresent, one.hiddenFrom, one.watched, one.seenSeconds)
+        == (other.ended, other.isPresent, other.hiddenFrom, other.watched, other.seenSeconds)
+  }
+}
+
+/// A signal of another user.
+package enum HubSignal: Equatable, Sendable {
+  /// A person types in a conversation, for some milliseconds more.
+  case typing(Identifier, person: Int64, rest: Int64)
+  /// A person was online some milliseconds ago.
+  case present(person: Int64, age: Int64)
+}
+
 /// The reason why a wait ended.
 package struct HubHint: Equatable, Sendable {
   /// The conversations that have changed.
   package var conversations: Set<Identifier> = []
   /// Whether an operation was queued on this machine.
   package var isRung = false
+  /// Whether a signal may have changed on this machine.
+  package var isSignalled = false
 
-  package init(conversations: Set<Identifier> = [], isRung: Bool = false) {
+  package init(conversations: Set<Identifier> = [], isRung: Bool = false, isSignalled: Bool = false) {
     self.conversations = conversations
     self.isRung = isRung
+    self.isSignalled = isSignalled
   }
 }

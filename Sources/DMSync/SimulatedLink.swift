@@ -23,6 +23,9 @@ final class SimulatedLink: HubLink {
     self.pass = pass
   }
 
+  private static let lostRequest = "the simulated network has lost a request"
+  private static let lostAnswer = "the simulated network has lost an answer"
+
   private func network() throws -> HubNetwork { try messenger.linkedStore().1.network }
 
   /// Calls the hub, with the delay and the losses of the simulated network.
@@ -36,9 +39,9 @@ final class SimulatedLink: HubLink {
     }
     pass(Int64.random(in: delay, using: &dice))
     let isLost = Double.random(in: 0..<1, using: &dice) < lost
-    if isLost, Bool.random(using: &dice) { throw HubFault.lost("the simulated network has lost a request") }
+    if isLost, Bool.random(using: &dice) { throw HubFault.lost(Self.lostRequest) }
     let value = try call()
-    if isLost { throw HubFault.lost("the simulated network has lost an answer") }
+    if isLost { throw HubFault.lost(Self.lostAnswer) }
     return value
   }
 
@@ -59,6 +62,15 @@ final class SimulatedLink: HubLink {
   func people(after rev: Int64) throws -> [HubPerson] { try simulate { try link.people(after: rev) } }
   func members(of conversation: Identifier) throws -> [HubMember] {
     try simulate { try link.members(of: conversation) }
+  }
+
+  /// A signal that is lost is not sent again.
+  func signals(_ own: HubSignals) throws -> [HubSignal] {
+    do {
+      return try simulate { try link.signals(own) }
+    } catch HubFault.lost(Self.lostRequest), HubFault.lost(Self.lostAnswer) {
+      return []
+    }
   }
 
   func wait(for duration: Duration) throws -> HubHint {

@@ -249,24 +249,30 @@ package final class SyncEngine {
 
   /// Waits for a hint, a queued operation or the end of the time, and finds out what has changed.
   ///
-  /// - Parameter duration: the longest time between two comparisons, even if operations are queued here meanwhile,
-  ///   because a hub that sends nothing may have become unreachable.
-  package func wait(for duration: Duration) throws {
-    var duration = duration - .microseconds(monotonicMicroseconds() - pace.comparedAt)
-    guard duration > .zero else { return try compare() }
-    if let until = try store.read(store.outbox.postponedUntil) {
-      duration = min(duration, .microseconds(max(0, until.microseconds - Timestamp.now.microseconds)))
-    }
-    if let due = pace.takeReceiptsDue() {
-      duration = min(duration, .microseconds(max(0, due - monotonicMicroseconds())))
-    }
-    if let heldUntil { duration = min(duration, .microseconds(max(0, heldUntil - monotonicMicroseconds()))) }
-    let hint = try link.wait(for: duration)
+  /// - Parameters:
+  ///   - duration: the longest time between two comparisons, even if operations are queued here meanwhile, because a hub
+  ///     that sends nothing may have become unreachable.
+  ///   - wake: when to return even without a hint, as a time of `monotonicMicroseconds`.
+  package func wait(for duration: Duration, until wake: Int64 = .max) throws {
+    let end = pace.comparedAt + min(duration.microseconds, pollPause ?? .max)
+    let now = monotonicMicroseconds()
+    guard now < end else { return try compare() }
+    let due = try min(
+      end, wake, heldUntil ?? .max, pace.takeReceiptsDue() ?? .max, untilPostponed().map { now + $0 } ?? .max)
+    let hint = try link.wait(for: .microseconds(max(0, due - now)))
     let areFollowed = try store.read { try hint.conversations.allSatisfy(isMember) }
     if areFollowed, !hint.conversations.isEmpty {
       for id in hint.conversations.sorted() where pace.follow(id, at: monotonicMicroseconds()) { enqueue(id) }
-    } else if !hint.isRung || !hint.conversations.isEmpty {
+    } else if !hint.conversations.isEmpty || due == end && !hint.isRung && !hint.isSignalled {
       try compare()
     }
+  }
+
+  /// Microseconds between two comparisons with a hub that does not notify this machine; nil for one that does.
+  private var pollPause: Int64? { hello.flatMap { $0.isStandby ? 2 : $0.pollSeconds }.map { Int64($0) * 1_000_000 } }
+
+  /// Microseconds until the hub takes what it has postponed; nil if it has postponed nothing.
+  private func untilPostponed() throws -> Int64? {
+    try store.read(store.outbox.postponedUntil).map { max(0, $0.microseconds - Timestamp.now.microseconds) }
   }
 }

@@ -9,6 +9,7 @@ internal import DMSystem
 package final class SyncLoop {
   private let messenger: Messenger
   private let engine: SyncEngine
+  private let signals: SignalBridge
   private let location: StoreLocation
   private var running = RunningState()
   private var lock: FileLock?
@@ -37,7 +38,9 @@ package final class SyncLoop {
   package init(_ messenger: Messenger, _ link: any HubLink, report: @escaping () throws -> Void = {}) throws {
     self.messenger = messenger
     location = messenger.location
-    engine = try SyncEngine(messenger, SimulatedLink(link, messenger))
+    let link = SimulatedLink(link, messenger)
+    engine = try SyncEngine(messenger, link)
+    signals = try SignalBridge(messenger, link)
     self.report = report
     running.lastSyncAt = RunningState(file: location.liveHub)?.lastSyncAt
     _ = createFolder(location.live)
@@ -173,8 +176,10 @@ package final class SyncLoop {
   private func stay(_ lingers: Bool) throws {
     var (lastWork, pushPause) = (monotonicMicroseconds(), Self.pushPause)
     var connectedAt = monotonicMicroseconds()
+    let hasSignals = engine.hello?.hasSignals == true && engine.hello?.isStandby == false
+    if hasSignals { signals.begin() }
     while true {
-      try engine.wait(for: .microseconds(Self.comparePause))
+      try engine.wait(for: .microseconds(Self.comparePause), until: hasSignals ? signals.due : .max)
       // A standby that has become a primary says so only on a new connection.
       if engine.hello?.isStandby == true, monotonicMicroseconds() - connectedAt > Self.comparePause {
         connectedAt = monotonicMicroseconds()
@@ -191,6 +196,7 @@ package final class SyncLoop {
         let pushed = try engine.drain()
         pushPause = pushed > 1 ? min(2 * pushPause, Self.longestPushPause) : Self.pushPause
       }
+      if hasSignals, try signals.carry() { engine.answeredAt = .now }
       running.lastSyncAt = engine.answeredAt
       running.answered = asked
       running.setAside = engine.setAside.mapValues(\.rawValue)
@@ -258,6 +264,8 @@ package final class SyncLoop {
     var before = shown?.state
     before?.lastSyncAt = running.lastSyncAt
     let isOld = shown.map { monotonicMicroseconds() - $0.at > Self.refreshPause } ?? true
-    if isAsked || isOld || before != running { try show(running.state) }
+    if isAsked || isOld && running.lastSyncAt != shown?.state.lastSyncAt || before != running {
+      try show(running.state)
+    }
   }
 }

@@ -18,9 +18,17 @@ package enum SignalFile {
   package static func advance(_ path: String) -> Timestamp? {
     guard make(path), let before = FileStatus(path)?.modified else { return nil }
     let time = Timestamp(microseconds: max(Timestamp.now.microseconds, before.microseconds + 1))
+    return set(time, of: path) ? time : nil
+  }
+
+  /// Gives the file a modification time, and makes it if it does not exist.
+  ///
+  /// - Returns: whether the file has that time now.
+  @discardableResult
+  package static func set(_ time: Timestamp, of path: String) -> Bool {
     let (seconds, rest) = time.microseconds.quotientAndRemainder(dividingBy: 1_000_000)
     let fileTime = timespec(tv_sec: Int(seconds), tv_nsec: Int(rest) * 1000)
-    return utimensat(AT_FDCWD, path, [fileTime, fileTime], AT_SYMLINK_NOFOLLOW) == 0 ? time : nil
+    return make(path) && utimensat(AT_FDCWD, path, [fileTime, fileTime], AT_SYMLINK_NOFOLLOW) == 0
   }
 
   /// - Returns: whether the file exists now.

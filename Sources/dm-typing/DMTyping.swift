@@ -50,7 +50,8 @@ package struct DMTyping: Program {
 
   package static func run(_ call: Invocation) throws {
     func signal() throws -> TypingSignal? {
-      try call.messenger().typing(in: ConversationReference(call.arguments.operand(0, "CONVERSATION")))
+      defer { call.startCarrier() }
+      return try call.messenger().typing(in: ConversationReference(call.arguments.operand(0, "CONVERSATION")))
     }
     func show(_ body: (inout TypingIndicator) throws -> Void) throws {
       var showing = try TypingIndicator(signal())

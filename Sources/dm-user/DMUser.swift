@@ -120,9 +120,10 @@ extension DMUser {
         TextFormat.line($0, displayName: try messenger.user($0.user).displayName)
       }
     }
+    try call.refreshPresence()
     let presence = try messenger.presence(of: handles)
     for presence in presence { try printIfChanged(presence) }
-    if presence.isEmpty, try messenger.isLinked { try call.note("a hub does not carry presence yet") }
+    if presence.isEmpty, try messenger.isLinked { try call.note("the hub has not said who is online") }
     guard call.arguments[follow] else { return }
     try call.output.flush()
     var query = EventQuery()

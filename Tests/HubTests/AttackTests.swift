@@ -38,7 +38,8 @@ struct AttackTests {
   static let denied: [String] = [
     // The tables.
     "SELECT * FROM dm.entry", "SELECT * FROM dm.login", "SELECT * FROM dm.member", "SELECT handle FROM dm.person",
-    "SELECT * FROM dm.hub", "SELECT * FROM dm.conversation", "INSERT INTO dm.entry DEFAULT VALUES",
+    "SELECT * FROM dm.hub", "SELECT * FROM dm.conversation", "SELECT * FROM dm.report", "SELECT * FROM dm.typing",
+    "SELECT * FROM dm.presence", "INSERT INTO dm.entry DEFAULT VALUES",
     "UPDATE dm.person SET handle = 'x'", "DELETE FROM dm.entry", "TRUNCATE dm.entry CASCADE",
     "UPDATE dm.hub SET hourly_bytes = 1048576", "COPY dm.entry TO STDOUT", "COPY dm.entry FROM STDIN",
     "SELECT id FROM dm.conversation FOR UPDATE", "DO $$ BEGIN LOCK TABLE dm.entry IN ACCESS SHARE MODE; END $$",
@@ -79,6 +80,7 @@ struct AttackTests {
     let stranger = try Attacker(hub, "stranger", joins: false)
     for call in [
       "SELECT * FROM dm1.changed(NULL)", "SELECT * FROM dm1.people(0, 10)", "SELECT dm1.push('[]')",
+      "SELECT * FROM dm1.signals('{}', '{}', '{}', true, '{}', '{}', 9)",
       "SELECT * FROM dm1.pull('{}', '{}', '{}', 1)", "SELECT dm1.wake('{}')", "SELECT dm1.unstick()",
     ] {
       #expect(try stranger.state(of: call) == "DM002", "\(call)")

@@ -184,6 +184,7 @@ final class FaultyLink: HubLink {
   }
 
   func people(after rev: Int64) throws -> [HubPerson] { try call { try played.people(after: rev) } }
+  func signals(_ own: HubSignals) throws -> [HubSignal] { [] }
   func members(of conversation: Identifier) throws -> [HubMember] {
     try call { try played.members(of: conversation) }
   }

@@ -66,7 +66,9 @@ package final class Follower {
       feed.position = try store.read { try store.position(of: query.start ?? .now) }
       lease = nil
     }
-    signals = query.kinds.isDisjoint(with: [.typing, .presence]) ? nil : SignalFeed(messenger, query.kinds, feed)
+    signals =
+      query.kinds.isDisjoint(with: [.typing, .presence])
+      ? nil : SignalFeed(messenger, query.kinds, feed, isLinked: store.isLinked && query.follows)
     if query.kinds.contains(.hub), query.follows, store.isLinked { hub = HubFeed(messenger) }
     delivery = DeliveryMarks(isWanted: query.marksDelivered && query.consumer == nil)
     // The first beat is due at once.

@@ -1,17 +1,24 @@
+package import DMModel
 internal import DMSystem
 
-/// The folder of signals: an empty file for each typing or present user, whose modification time is the signal.
+/// The folder of signals: an empty file for each, whose modification time is the signal.
 ///
 /// Signals are not durable.
-struct LiveFolder {
-  enum Signal: Hashable {
+package struct LiveFolder {
+  package enum Signal: Hashable {
     case typing(Identifier, Handle)
     case present(Handle)
+    /// A program shows who types in a conversation, or in all for nil, so that the hub is asked for it.
+    case watched(Identifier?)
+    /// A program shows who is online.
+    case presenceWatched
 
     var name: String {
       switch self {
       case .typing(let conversation, let user): "typing.\(conversation).\(user)"
       case .present(let user): "present.\(user)"
+      case .watched(let conversation): "watch.\(conversation?.description ?? "all")"
+      case .presenceWatched: "watch.presence"
       }
     }
 
@@ -27,6 +34,17 @@ struct LiveFolder {
         self = .present(Handle(stored: user))
         return
       }
+      if name.hasPrefix("watch.") {
+        let watched = name.dropFirst("watch.".count)
+        if watched == "presence" {
+          self = .presenceWatched
+          return
+        }
+        let conversation = Identifier(String(watched))
+        guard watched == "all" || conversation != nil else { return nil }
+        self = .watched(conversation)
+        return
+      }
       let prefix = String(Substring(bytes.prefix("typing.".utf8.count + 36)))
       guard prefix.hasPrefix("typing."), let conversation = Identifier(String(prefix.dropFirst("typing.".count))),
         let user = rest(after: prefix + ".")
@@ -35,15 +53,18 @@ struct LiveFolder {
     }
 
     /// How long the signal holds, in microseconds.
-    var lifetime: Int64 {
+    package var lifetime: Int64 {
       switch self {
       case .typing: 5_000_000
       case .present: 30_000_000
+      case .watched, .presenceWatched: 12_000_000
       }
     }
   }
 
   let path: String
+
+  package init(path: String) { self.path = path }
 
   /// Creates the folder.
   ///
@@ -52,12 +73,17 @@ struct LiveFolder {
   func make() -> Bool { if case .failed = createFolder(path) { false } else { true } }
 
   /// Shows a signal, or refreshes it.
-  func give(_ signal: Signal) {
+  package func give(_ signal: Signal) {
     let file = "\(path)/\(signal.name)"
     if !SignalFile.touch(file), make() { SignalFile.touch(file) }
   }
 
-  func takeBack(_ signal: Signal) { removeFile("\(path)/\(signal.name)") }
+  /// Shows a signal that was given some microseconds ago.
+  package func give(_ signal: Signal, age: Int64) {
+    SignalFile.set(Timestamp(microseconds: Timestamp.now.microseconds - age), of: "\(path)/\(signal.name)")
+  }
+
+  package func takeBack(_ signal: Signal) { removeFile("\(path)/\(signal.name)") }
 
   /// Removes the typing signals of a user in some conversations.
   ///
@@ -70,7 +96,7 @@ struct LiveFolder {
   }
 
   /// When a signal was refreshed last; nil if it does not exist.
-  func time(of signal: Signal) -> Timestamp? { FileStatus(itself: "\(path)/\(signal.name)")?.modified }
+  package func time(of signal: Signal) -> Timestamp? { FileStatus(itself: "\(path)/\(signal.name)")?.modified }
 
   /// Deletes typing files older than a day, which killed processes have left.
   ///
@@ -85,7 +111,7 @@ struct LiveFolder {
   /// All signals that were shown and not removed, however old they are.
   ///
   /// Linear in their number.
-  func signals() -> [Signal: Timestamp] {
+  package func signals() -> [Signal: Timestamp] {
     var found: [Signal: Timestamp] = [:]
     forEach { signal in
       if let time = time(of: signal) { found[signal] = time }
@@ -103,7 +129,7 @@ struct LiveFolder {
 /// Decides which signals hold, even if the clock is set.
 ///
 /// A file that changes while a follower watches is a fresh signal; only the first check relies on its time.
-struct Freshness {
+package struct Freshness {
   private struct Observation {
     var time: Timestamp
     var seen: Int64
@@ -111,8 +137,10 @@ struct Freshness {
 
   private var observations: [LiveFolder.Signal: Observation] = [:]
 
+  package init() {}
+
   /// The signals that hold, and when the first of them ends unless it is refreshed, on the monotonic clock.
-  mutating func look(
+  package mutating func look(
     at signals: [LiveFolder.Signal: Timestamp], now: Timestamp = .now, at monotonicNow: Int64 = monotonicMicroseconds()
   ) -> (fresh: [LiveFolder.Signal], next: Int64?) {
     var fresh: [LiveFolder.Signal] = []

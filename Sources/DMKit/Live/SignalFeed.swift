@@ -18,6 +18,8 @@ final class SignalFeed {
   private var online: Set<Handle> = []
   private var lastLook: Int64?
   private var nextEnd: Int64?
+  /// When to ask for the signals of others again; nil in a store that is not linked.
+  private var asking: RepeatingTimer?
 
   /// Set by the caller when the descriptor is ready; the descriptor is then not waited for until the next check.
   var isTouched = false
@@ -25,13 +27,16 @@ final class SignalFeed {
   /// Microseconds from one check to the next.
   static let pause: Int64 = 250_000
 
-  init(_ messenger: Messenger, _ kinds: Set<MessagingEvent.Kind>, _ feed: ChangeFeed) {
+  private static let askingPause: Int64 = 5_000_000
+
+  init(_ messenger: Messenger, _ kinds: Set<MessagingEvent.Kind>, _ feed: ChangeFeed, isLinked: Bool) {
     self.messenger = messenger
     self.kinds = kinds
     self.feed = feed
     folder = LiveFolder(path: messenger.location.live)
     folder.make()
     watch = Watch(folder.path)
+    if isLinked { asking = RepeatingTimer(Self.askingPause, from: -Self.askingPause) }
   }
 
   /// The descriptor that is ready when a signal has changed; nil while a change waits to be read.
@@ -40,12 +45,14 @@ final class SignalFeed {
   /// When to check again, on the monotonic clock; nil if only a changed file requires it.
   var due: Int64? {
     guard let lastLook else { return 0 }
-    return isTouched || watch.descriptor == nil ? lastLook + Self.pause : nextEnd
+    let look = isTouched || watch.descriptor == nil ? lastLook + Self.pause : nextEnd
+    return [look, asking?.due].compactMap(\.self).min()
   }
 
   /// The events since the last check.
   func next() throws -> [MessagingEvent] {
     guard let due, monotonicMicroseconds() >= due else { return [] }
+    if asking?.fires() == true { try ask() }
     watch.drain()
     if watch.isLost {
       // The folder was removed; it is created again, so that the next signal is noticed.
@@ -67,8 +74,18 @@ final class SignalFeed {
     return typingEvents(reported) + (try presenceEvents(reported))
   }
 
+  /// Lets the hub be asked for the signals that this feed reports.
+  private func ask() throws {
+    if kinds.contains(.presence) { folder.give(.presenceWatched) }
+    guard kinds.contains(.typing) else { return }
+    guard let keys = feed.conversations else { return folder.give(.watched(nil)) }
+    let ids = try messenger.reading([]) { session in try keys.map(session.store.conversations.id) }
+    for id in ids { folder.give(.watched(id)) }
+  }
+
   private func reports(_ signal: LiveFolder.Signal) throws -> Bool {
     switch signal {
+    case .watched, .presenceWatched: false
     case .typing(let conversation, let user):
       try kinds.contains(.typing) && !feed.leavesOut(conversation)
         && messenger.sees(user, typingIn: conversation, among: feed.conversations)
@@ -91,6 +108,8 @@ final class SignalFeed {
   private func presenceEvents(_ reported: [LiveFolder.Signal]) throws -> [MessagingEvent] {
     var now: Set<Handle> = []
     for case .present(let user) in reported { now.insert(user) }
+    // Without an answer of the hub, a missing signal does not mean that a user is offline.
+    if asking != nil, !messenger.knowsPresence { now.formUnion(online) }
     let changed = now.symmetricDifference(online)
     online = now
     return try changed.sorted().map { user in

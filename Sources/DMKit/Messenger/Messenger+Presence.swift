@@ -1,5 +1,6 @@
 public import DMModel
 internal import DMStore
+internal import DMSystem
 
 extension Messenger {
   /// Shows that the user is online to those who may see it.
@@ -10,8 +11,8 @@ extension Messenger {
 
   /// The presence of these users, or of all users who share a conversation with the user.
   ///
-  /// Leaves out users who do not show their presence. In a linked store, the result contains only the user, because a
-  /// hub does not transfer presence yet.
+  /// Leaves out users who do not show their presence. In a linked store, leaves out all other users if their presence is
+  /// unknown, because the hub was not asked lately: see `watchPresence()`.
   ///
   /// - Throws: `unknown_user`, and `not_allowed` for a user who shares no conversation with the user.
   public func presence(of handles: [Handle] = []) throws -> [Presence] {
@@ -20,7 +21,7 @@ extension Messenger {
         try handles.isEmpty
         ? session.store.users.contacts(of: session.me)
         : handles.map(session.contact).filter(\.showsPresence).map(\.handle)
-      return session.store.isLinked ? users.filter { $0 == identity.handle } : users
+      return session.store.isLinked && !knowsPresence ? users.filter { $0 == identity.handle } : users
     }
     let signals = LiveFolder(path: location.live).signals()
     var freshness = Freshness()
@@ -28,6 +29,15 @@ extension Messenger {
     return users.map {
       Presence(user: $0, isOnline: fresh.contains(.present($0)), lastSeenAt: signals[.present($0)])
     }
+  }
+
+  /// Has the sync process of a linked store ask the hub for some seconds who is online.
+  public func watchPresence() { LiveFolder(path: location.live).give(.presenceWatched) }
+
+  /// Whether the hub of a linked store has said lately who is online.
+  package var knowsPresence: Bool {
+    guard hasCarrier, let asked = FileStatus(location.livePresence)?.modified else { return false }
+    return abs(Timestamp.now.microseconds - asked.microseconds) < 40_000_000
   }
 
   /// Whether the user sees the presence of another.

@@ -10,24 +10,29 @@ package final class PQHubLink: HubLink {
   private let settings: () throws -> [(name: String, value: String)]
   private let label: String
   private let bell: Watch?
-  private var connection: PQConnection?
-  /// Seconds between two comparisons, if the hub does not notify this machine; otherwise nil.
-  private var pollSeconds: Int?
+  private let live: Watch?
+  private(set) var connection: PQConnection?
   /// How many comparisons in a row had the same horizon although conversations had changed.
   private var standing = 0
 
   /// The link of a store: its credentials are read anew for each connection.
   package convenience init(_ location: StoreLocation) {
-    self.init(label: hostName(), bell: location.bell) { try Credentials(file: location.hub).settings() }
+    self.init(label: hostName(), bell: location.bell, live: location.live) {
+      try Credentials(file: location.hub).settings()
+    }
   }
 
-  init(label: String, bell: String?, _ settings: @escaping () throws -> [(name: String, value: String)]) {
+  init(
+    label: String, bell: String?, live: String? = nil,
+    _ settings: @escaping () throws -> [(name: String, value: String)]
+  ) {
     self.settings = settings
     self.label = label
     self.bell = bell.map(Watch.init)
+    self.live = live.map(Watch.init)
   }
 
-  private func open(_ connection: PQConnection?) throws -> PQConnection {
+  func open(_ connection: PQConnection?) throws -> PQConnection {
     guard let connection else { throw HubFault.lost("the connection is closed") }
     return connection
   }
@@ -44,7 +49,7 @@ package final class PQHubLink: HubLink {
     try connection.run([
       PQConnection.settings(),
       PQConnection.Statement(
-        "SELECT hub, epoch, started_at, is_standby, person, handle, machine, now, poll_seconds, people_rev, channel "
+        "SELECT hub, epoch, started_at, is_standby, person, handle, machine, now, poll_seconds, people_rev, channel, 'signals' = ANY (features) "
           + "FROM dm1.hello(1, $1)", [label]
       ) { row in
         hello = HubHello(
@@ -53,6 +58,7 @@ package final class PQHubLink: HubLink {
           machine: try row.identifier(6), now: try row.timestamp(7),
           pollSeconds: row.optionalInteger(8).map { Int(clamping: $0) }, peopleRev: try row.integer(9))
         channel = try row.text(10)
+        hello?.hasSignals = try row.flag(11)
       },
     ])
     guard var hello else { throw HubFault.damaged("the hub does not say who this is") }
@@ -60,7 +66,6 @@ package final class PQHubLink: HubLink {
       hello.isPooled = true
       hello.pollSeconds = 2
     }
-    pollSeconds = hello.isStandby ? 2 : hello.pollSeconds
     self.connection = connection
     return hello
   }
@@ -206,15 +211,17 @@ package final class PQHubLink: HubLink {
 
   package func wait(for duration: Duration) throws -> HubHint {
     let connection = try open(connection)
-    var limit = duration.microseconds
-    if let pollSeconds { limit = min(limit, Int64(pollSeconds) * 1_000_000) }
     var hint = HubHint(conversations: try hinted(connection))
     if !hint.conversations.isEmpty { return hint }
-    var awaited = [Awaited(connection.descriptor, for: .reading), Awaited(bell?.descriptor, for: .reading)]
-    if waitForAny(of: &awaited, until: monotonicMicroseconds() + limit) {
+    var awaited = [connection.descriptor, bell?.descriptor, live?.descriptor].map { Awaited($0, for: .reading) }
+    if waitForAny(of: &awaited, until: monotonicMicroseconds() + duration.microseconds) {
       if awaited[1].isReady {
         bell?.drain()
         hint.isRung = true
+      }
+      if awaited[2].isReady {
+        live?.drain()
+        hint.isSignalled = true
       }
       if awaited[0].isReady { hint.conversations = try hinted(connection) }
     }
@@ -234,7 +241,7 @@ private func isNameByte(_ byte: UInt8) -> Bool {
 }
 
 /// An array of values that need no quotes, as PostgreSQL reads it.
-private func array(_ values: [String]) -> String { "{\(values.joined(separator: ","))}" }
+func array(_ values: [String]) -> String { "{\(values.joined(separator: ","))}" }
 
 /// The result of a pull, in batches of one conversation each.
 private final class PulledBatches {

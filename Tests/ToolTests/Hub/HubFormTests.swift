@@ -150,7 +150,7 @@ struct HubFormTests {
     // The first version had no reports, and perhaps other functions.
     try hub.sql(
       """
-      DROP TABLE dm.report; UPDATE dm.hub SET schema = 1;
+      DROP TABLE dm.report, dm.typing, dm.presence; UPDATE dm.hub SET schema = 1;
       CREATE OR REPLACE FUNCTION dm.connection_limit() RETURNS integer LANGUAGE sql STABLE RETURN 1000;
       """)
     try alice.done("dm-send", ["bob", "begin"])

@@ -1,0 +1,51 @@
+set role dm_owner;
+
+-- Takes the signals of a machine, and returns those of others: who types in the conversations that it watches, for how
+-- many milliseconds more; and who was online in the last `seen` seconds, with the milliseconds since then.
+create or replace function dm1.signals(
+  typing uuid[], lasting integer[], ended uuid[], is_present boolean, hidden_from text[], watched uuid[], seen integer)
+returns table (conv uuid, person bigint, rest bigint, age bigint)
+language plpgsql volatile security definer rows 10 set search_path = pg_catalog, pg_temp as $$
+#variable_conflict use_column
+declare
+  me bigint := (dm.my_login()).person;
+begin
+  if cardinality(signals.typing) > 100 or cardinality(signals.watched) > 100 or cardinality(signals.hidden_from) > 10000 then
+    raise exception 'too many signals' using errcode = '54000';
+  end if;
+  if cardinality(signals.typing) > 0 then
+    insert into dm.typing as t (conv, person, until)
+      select k.conv, me, clock_timestamp() + greatest(0, least(max(k.lasting), 5000)) * interval '1 millisecond'
+      from unnest(signals.typing, signals.lasting) k (conv, lasting)
+      where exists (select from dm.member m where m.person = me and m.conv = k.conv and upper_inf(m.sees))
+      group by k.conv order by k.conv
+      on conflict (conv, person) do update set until = excluded.until;
+  end if;
+  if cardinality(signals.ended) > 0 then
+    delete from dm.typing t where t.person = me and t.conv = any (signals.ended);
+  end if;
+  if signals.is_present then
+    insert into dm.presence as p (person, at, hidden_from)
+      values (me, clock_timestamp(), array(select x.id from dm.person x where x.handle = any (signals.hidden_from)))
+      on conflict (person) do update set at = excluded.at, hidden_from = excluded.hidden_from;
+  end if;
+  if cardinality(signals.watched) > 0 then
+    return query
+      select t.conv, t.person, (extract(epoch from t.until - clock_timestamp()) * 1000)::bigint, null::bigint
+      from dm.typing t
+      where t.conv = any (signals.watched) and t.until > clock_timestamp() and t.person <> me
+        and exists (select from dm.member m where m.person = me and m.conv = t.conv and upper_inf(m.sees))
+        and exists (select from dm.member m where m.person = t.person and m.conv = t.conv and upper_inf(m.sees));
+  end if;
+  if signals.seen is not null then
+    return query
+      select null::uuid, p.person, null::bigint, (extract(epoch from clock_timestamp() - p.at) * 1000)::bigint
+      from dm.presence p join dm.person x on x.id = p.person
+      where p.at > clock_timestamp() - signals.seen * interval '1 second' and p.person <> me
+        and x.shows_presence and x.disabled_at is null and me <> all (p.hidden_from)
+        and exists (
+          select from dm.member a join dm.member b on b.conv = a.conv
+          where a.person = me and b.person = p.person and upper_inf(a.sees) and upper_inf(b.sees));
+  end if;
+end $$;
+reset role;

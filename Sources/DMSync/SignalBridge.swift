@@ -1,0 +1,184 @@
+internal import DMKit
+internal import DMModel
+internal import DMStore
+internal import DMSystem
+
+/// Carries typing and presence between the folder of signals of a store and its hub.
+///
+/// The signals of others are files in that folder, as in a store that all share. The hub is asked for them only while a
+/// program here watches them.
+final class SignalBridge {
+  private let messenger: Messenger
+  private let link: any HubLink
+  private let folder: LiveFolder
+  private let me: Handle
+  private var freshness = Freshness()
+  /// The time of the typing signal that the hub has last been given, by conversation.
+  private var given: [Identifier: Timestamp] = [:]
+  /// The typing signals of others that are shown here, and when each ends.
+  private var shown: [LiveFolder.Signal: Int64] = [:]
+  private var presence = Asked()
+  private var typing = Asked()
+  private var ownPresence = Asked()
+  /// The conversations that are asked for when a program watches all, and when they were chosen.
+  private var newest: (ids: [Identifier], at: Int64) = ([], .min)
+  /// When something is to be done even if no file changes, on the monotonic clock.
+  private(set) var due: Int64 = 0
+
+  /// When the hub was last asked, and how long at least until it is asked again.
+  private struct Asked {
+    var at: Int64?
+    var pause: Int64 = 0
+
+    func isDue(_ now: Int64) -> Bool { at.map { now >= $0 + pause } ?? true }
+  }
+
+  /// Microseconds between two questions, and between two signals of the own presence.
+  private static let typingPause: Int64 = 800_000
+  private static let presencePause: Int64 = 12_000_000
+  private static let newestPause: Int64 = 5_000_000
+  private static let newestCount = 50
+  /// Seconds for which the hub is asked who was online, at first: those who were seen lately have a time.
+  private static let longAgo = 30 * 86_400
+
+  /// - Throws: an error of the store.
+  init(_ messenger: Messenger, _ link: any HubLink) throws {
+    self.messenger = messenger
+    self.link = link
+    folder = LiveFolder(path: messenger.location.live)
+    me = messenger.identity.handle
+  }
+
+  /// Begins anew, for a new connection.
+  func begin() {
+    for case .typing(let conversation, let user) in folder.signals().keys where user != me {
+      folder.takeBack(.typing(conversation, user))
+    }
+    (given, shown) = ([:], [:])
+    (presence, typing, ownPresence) = (Asked(), Asked(), Asked())
+    due = 0
+  }
+
+  /// Gives the hub the new signals of the user, and shows those of others that programs here watch.
+  ///
+  /// - Returns: whether the hub was asked.
+  func carry() throws -> Bool {
+    let now = monotonicMicroseconds()
+    for (signal, end) in shown where end <= now { hide(signal) }
+    let signals = folder.signals()
+    let (fresh, next) = freshness.look(at: signals)
+    var call = HubSignals()
+    take(own: fresh, of: signals, into: &call)
+    try watch(fresh, now, &call)
+    due = min(next ?? .max, shown.values.min() ?? .max)
+    let isAsked = call != HubSignals()
+    if isAsked { try exchange(call, now) }
+    // What is watched is asked for again, as long as it is watched.
+    let isTypingWatched = fresh.contains { if case .watched = $0 { true } else { false } }
+    if isTypingWatched { due = min(due, (typing.at ?? now) + typing.pause) }
+    if fresh.contains(.presenceWatched) { due = min(due, (presence.at ?? now) + Self.presencePause) }
+    if fresh.contains(.present(me)) { due = min(due, (ownPresence.at ?? now) + Self.presencePause) }
+    due = max(due, now + 50_000)
+    return isAsked
+  }
+
+  // MARK: What this machine tells and asks
+
+  private func take(
+    own fresh: [LiveFolder.Signal], of signals: [LiveFolder.Signal: Timestamp], into call: inout HubSignals
+  ) {
+    var typed: Set<Identifier> = []
+    for case .typing(let conversation, me) in fresh {
+      typed.insert(conversation)
+      guard let time = signals[.typing(conversation, me)], given[conversation] != time else { continue }
+      given[conversation] = time
+      let age = Timestamp.now.microseconds - time.microseconds
+      call.typing.append((conversation, Int((5_000_000 - min(max(age, 0), 5_000_000)) / 1000)))
+    }
+    call.ended = given.keys.filter { !typed.contains($0) }.sorted()
+    for conversation in call.ended { given[conversation] = nil }
+  }
+
+  private func watch(_ fresh: [LiveFolder.Signal], _ now: Int64, _ call: inout HubSignals) throws {
+    if fresh.contains(.present(me)), ownPresence.isDue(now) {
+      call.isPresent = true
+      call.hiddenFrom = try messenger.blockedUsers().map(\.handle)
+    }
+    if fresh.contains(.presenceWatched), presence.isDue(now) {
+      // Twice the time since the last question, which may have been lost.
+      call.seenSeconds = presence.at.map { Int((now - $0) / 1_000_000) * 2 + 30 } ?? Self.longAgo
+    }
+    guard typing.isDue(now) || call != HubSignals() else { return }
+    var watched: Set<Identifier> = []
+    for case .watched(let conversation) in fresh { try watched.formUnion(conversation.map { [$0] } ?? newest(now)) }
+    call.watched = Array(watched.sorted().prefix(2 * Self.newestCount))
+  }
+
+  /// The newest conversations of the user.
+  private func newest(_ now: Int64) throws -> [Identifier] {
+    if newest.at > now - Self.newestPause { return newest.ids }
+    var query = ListQuery()
+    query.limit = Self.newestCount
+    newest = (try messenger.conversations(query).map(\.id), now)
+    return newest.ids
+  }
+
+  private func exchange(_ call: HubSignals, _ now: Int64) throws {
+    let answer: [HubSignal]
+    do {
+      answer = try link.signals(call)
+    } catch HubFault.again, HubFault.locked, HubFault.timedOut, HubFault.poison, HubFault.denied {
+      // A signal is not worth a connection.
+      answer = []
+    }
+    // On a slow network, typing must not delay messages.
+    let length = monotonicMicroseconds() - now
+    if !call.watched.isEmpty { typing = Asked(at: now, pause: max(Self.typingPause, 4 * length)) }
+    if call.seenSeconds != nil { presence = Asked(at: now, pause: Self.presencePause) }
+    if call.isPresent { ownPresence = Asked(at: now, pause: Self.presencePause) }
+    try show(answer, watched: call.watched, asksPresence: call.seenSeconds != nil)
+  }
+
+  // MARK: What others do
+
+  private func show(_ answer: [HubSignal], watched: [Identifier], asksPresence: Bool) throws {
+    let now = monotonicMicroseconds()
+    var typed: Set<LiveFolder.Signal> = []
+    for signal in answer {
+      switch signal {
+      case .typing(let conversation, let person, let rest):
+        guard let user = try handle(person) else { continue }
+        let signal = LiveFolder.Signal.typing(conversation, user)
+        typed.insert(signal)
+        let end = now + rest * 1000
+        if shown[signal].map({ abs($0 - end) > 500_000 }) ?? true {
+          folder.give(signal, age: max(0, signal.lifetime - rest * 1000))
+        }
+        shown[signal] = end
+        due = min(due, end)
+      case .present(let person, let age):
+        if let user = try handle(person) { show(.present(user), age: age * 1000) }
+      }
+    }
+    for case .typing(let conversation, let user) in shown.keys where watched.contains(conversation) {
+      let signal = LiveFolder.Signal.typing(conversation, user)
+      if !typed.contains(signal) { hide(signal) }
+    }
+    if asksPresence { SignalFile.touch(messenger.location.livePresence) }
+  }
+
+  /// Shows the presence of a user; a file that changes counts as a fresh signal, so an old one is only made.
+  private func show(_ present: LiveFolder.Signal, age: Int64) {
+    if age < present.lifetime || folder.time(of: present) == nil { folder.give(present, age: age) }
+  }
+
+  private func hide(_ signal: LiveFolder.Signal) {
+    shown[signal] = nil
+    folder.takeBack(signal)
+  }
+
+  private func handle(_ person: Int64) throws -> Handle? {
+    guard let store = try messenger.existingStore() else { return nil }
+    return try store.read { try store.hub.user(ofPerson: person).map(store.users.handle) }
+  }
+}

@@ -1,0 +1,52 @@
+import Foundation
+import JSONSupport
+import Testing
+
+@testable import TestSupport
+
+/// Typing and presence between stores on a hub.
+struct HubSignalsTests {
+  /// Two people who share a conversation, with a dm-sync each that starts by itself.
+  private func talkers() throws -> (alice: (ToolFixture, Carriers), bob: (ToolFixture, Carriers)) {
+    let hub = try HubFixture()
+    let (alice, bob) = (try carried(hub, "alice"), try carried(hub, "bob"))
+    try alice.machine.done("dm-send", ["--wait", "bob", "hello"])
+    #expect(try bob.machine.done("dm-list", ["--count"]).stdout == "1\n")
+    return (alice, bob)
+  }
+
+  @Test func `typing reaches another machine, ends when it is taken back, and ends by itself`() throws {
+    let ((alice, alices), (bob, bobs)) = try talkers()
+    let watcher = try LiveProcess(bob, "dm-typing", ["--watch", "alice"])
+    defer { watcher.process.send(SIGKILL) }
+    for ends in [{ try alice.done("dm-typing", ["bob", "--off"]) }, {}] as [() throws -> Void] {
+      try alice.done("dm-typing", ["bob", "--on"])
+      #expect(try watcher.record()["users"]?.array.map(\.string) == ["alice"])
+      try ends()
+      #expect(try watcher.record()["users"]?.array.isEmpty == true)
+    }
+    _ = (alices, bobs)
+  }
+
+  @Test func `a user who follows is online for others`() throws {
+    let ((alice, alices), (bob, bobs)) = try talkers()
+    func online() throws -> Bool? { try alice.done("dm-user", ["presence", "bob"]).record["is_online"]?.bool }
+    #expect(try online() == false)
+    let follower = try LiveProcess(bob, "dm-tail", ["-f", "-n", "0"])
+    defer { follower.process.send(SIGKILL) }
+    let watcher = try LiveProcess(alice, "dm-user", ["presence", "-f"])
+    defer { watcher.process.send(SIGKILL) }
+    func isNews(_ record: JSON) -> Bool { record["user"]?.string == "bob" && record["is_online"]?.bool == true }
+    while try !isNews(watcher.record()) {}
+    #expect(try online() == true)
+    _ = (alices, bobs)
+  }
+
+  @Test func `where the hub has not said who is online, nobody is said to be offline`() throws {
+    let ((alice, alices), (_, bobs)) = try talkers()
+    try alices.end()
+    alice.set("DM_SYNC", "off")
+    #expect(try alice.done("dm-user", ["presence", "bob"]).output.isEmpty)
+    _ = bobs
+  }
+}
