@@ -9,7 +9,8 @@ package struct PreparationArguments {
     "transcode", value: "RATE", "convert a video to H.264 and AAC, at this bit rate: 800k, 2M", as: kilobits)
   static let voice = Flag("voice", "send a recording as a voice message")
   static let maxSize = Option(
-    "max-size", value: "SIZE", "refuse files larger than this: 500M, 20G [4G]", as: byteCount)
+    "max-size", value: "SIZE", "refuse files larger than this: 500M, 20G [4G]",
+    as: { try byteCount($0, of: "--max-size") })
 
   package static let options: [any Declared] = [asFile, keepMetadata, transcode, voice, maxSize]
   package static let rules: [Rule] = [
@@ -94,9 +95,12 @@ private func kilobits(_ text: String) throws -> Int {
 }
 
 /// Bytes, from a text such as `500M` or `20G`.
-private func byteCount(_ text: String) throws -> Int {
+///
+/// - Parameter option: the option with this value.
+/// - Throws: `usage`.
+package func byteCount(_ text: String, of option: String) throws -> Int {
   guard let size = scaledNumber(text, units: ["k": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40]) else {
-    throw usage("'\(text)' is not a size for --max-size; write 500M or 20G")
+    throw usage("'\(text)' is not a size for \(option); write 500M or 20G")
   }
   return size
 }

@@ -121,6 +121,17 @@ extension HubServer: Record {
   }
 }
 
+extension HubLimit: Record {
+  package func write(to json: inout JSONWriter) {
+    json.object { json in
+      json.member("type", "hub_limit")
+      json.member("act", act)
+      json.member("per_minute", perMinute)
+      json.member("bytes_per_hour", bytesPerHour)
+    }
+  }
+}
+
 /// A difference between a database and what an installation makes.
 package struct HubFinding: Equatable, Sendable {
   /// Whether only a superuser can fix it.

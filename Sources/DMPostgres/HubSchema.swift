@@ -5,7 +5,7 @@
 enum HubSchema {
   static let steps: [[[UInt8]]] = [
     [PackageResources.schemas_sql, PackageResources.tables_sql, PackageResources.policies_sql],
-    [PackageResources.reports_sql, PackageResources.signals_sql],
+    [PackageResources.reports_sql, PackageResources.signals_sql, PackageResources.limits_sql],
   ]
   static let functions: [[UInt8]] = [
     PackageResources.reading_sql, PackageResources.log_sql, PackageResources.acts_sql, PackageResources.members_sql,

@@ -35,7 +35,8 @@ final class SignalBridge {
 
   /// Microseconds between two questions, and between two signals of the own presence.
   private static let typingPause: Int64 = 800_000
-  private static let presencePause: Int64 = 12_000_000
+  private static let presencePause: Int64 = 5_000_000
+  private static let ownPresencePause: Int64 = 12_000_000
   private static let newestPause: Int64 = 5_000_000
   private static let newestCount = 50
   /// Seconds for which the hub is asked who was online, at first: those who were seen lately have a time.
@@ -77,7 +78,7 @@ final class SignalBridge {
     let isTypingWatched = fresh.contains { if case .watched = $0 { true } else { false } }
     if isTypingWatched { due = min(due, (typing.at ?? now) + typing.pause) }
     if fresh.contains(.presenceWatched) { due = min(due, (presence.at ?? now) + Self.presencePause) }
-    if fresh.contains(.present(me)) { due = min(due, (ownPresence.at ?? now) + Self.presencePause) }
+    if fresh.contains(.present(me)) { due = min(due, (ownPresence.at ?? now) + Self.ownPresencePause) }
     due = max(due, now + 50_000)
     return isAsked
   }
@@ -135,7 +136,7 @@ final class SignalBridge {
     let length = monotonicMicroseconds() - now
     if !call.watched.isEmpty { typing = Asked(at: now, pause: max(Self.typingPause, 4 * length)) }
     if call.seenSeconds != nil { presence = Asked(at: now, pause: Self.presencePause) }
-    if call.isPresent { ownPresence = Asked(at: now, pause: Self.presencePause) }
+    if call.isPresent { ownPresence = Asked(at: now, pause: Self.ownPresencePause) }
     try show(answer, watched: call.watched, asksPresence: call.seenSeconds != nil)
   }
 

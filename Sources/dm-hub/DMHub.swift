@@ -18,13 +18,18 @@ package struct DMHub: Program {
   }
 
   static let shared = Flag("shared", "for a database that others use, too: change only the hub's schemas")
+  static let hour = Option("hour", value: "SIZE", "let each person send SIZE in an hour, such as 64M") { text in
+    let size = try byteCount(text, of: "--hour")
+    guard size >= 1 << 20 else { throw usage("'\(text)' is too little for --hour; name at least 1M") }
+    return size
+  }
   static let force = Flag("force", "remove the hub with all of its messages")
 
   package static let command = Command(
     "dm-hub", "set up a hub, and invite people",
     synopsis: [
       "install [--public HOST[:PORT]] [--ca FILE] [--shared]", "check", "invite HANDLE [--days N]", "people", "reports",
-      "revoke HANDLE|LOGIN", "status", "unstick", "uninstall --force",
+      "limit [--hour SIZE] [ACT=N|ACT=none]...", "revoke HANDLE|LOGIN", "status", "unstick", "uninstall --force",
     ],
     options: [database],
     subcommands: [
@@ -36,6 +41,10 @@ package struct DMHub: Program {
         "invite", operands: "HANDLE", "print a token for a person to join with, or for another machine of theirs",
         options: [days], run: invite),
       Command.Subcommand("people", "print the people on the hub, with their machines", run: printPeople),
+      Command.Subcommand(
+        "limit", operands: "[ACT=N|ACT=none]...",
+        "set what a person may do in a minute and an hour, and print the limits",
+        options: [hour], run: limit),
       Command.Subcommand("reports", "print the messages that members reported", run: printReports),
       Command.Subcommand(
         "revoke", operands: "HANDLE|LOGIN", "lock out a person, or one of their machines", run: revoke),
@@ -47,7 +56,7 @@ package struct DMHub: Program {
       ("dm-hub --db messages install --public hub.example.org --ca ca.crt", "in an empty database"),
       ("dm-hub --db messages invite zoe >invitation", "a token for one machine of Zoe's"),
       ("dm-hub --db messages people", "the people on the hub, and when they were seen"),
-    ], writes: ["invitation", "login", "report", "hub_server", "hub_finding"])
+    ], writes: ["invitation", "login", "report", "hub_server", "hub_limit", "hub_finding"])
 
   /// Calls `body` with the hub, and throws its faults as errors for the administrator.
   static func asking<Value>(_ call: Invocation, _ body: (Administrator) throws -> Value) throws -> Value {
@@ -75,6 +84,33 @@ package struct DMHub: Program {
   static func printReports(_ call: Invocation) throws {
     try call.arguments.atMost(0)
     for report in try asking(call, { try $0.reports() }) { try call.print(report, text: TextFormat.lines) }
+  }
+
+  static func limit(_ call: Invocation) throws {
+    let acts = try call.arguments.operands.map(limit)
+    let bytes = try call.arguments[hour]
+    for limit in try asking(
+      call,
+      { hub in
+        try hub.limit(bytesPerHour: bytes, acts: acts)
+        return try hub.limits()
+      })
+    {
+      try call.print(limit, text: \.line)
+    }
+  }
+
+  /// The limit of an act, such as `say=60`; nil for `say=none`.
+  private static func limit(_ text: String) throws -> (act: String, perMinute: Int?) {
+    let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+    guard parts.count == 2, HubLimit.acts.contains(parts[0]) else {
+      throw usage("'\(text)' is not ACT=N; name one of \(HubLimit.acts.joined(separator: ", "))")
+    }
+    if parts[1] == "none" { return (parts[0], nil) }
+    guard let count = Int(parts[1]), 1...1_000_000 ~= count else {
+      throw usage("'\(text)' is not ACT=N; N is a number from 1 to 1000000, or 'none'")
+    }
+    return (parts[0], count)
   }
 
   static func revoke(_ call: Invocation) throws {
@@ -136,6 +172,13 @@ extension HubLogin {
     if let seenAt { parts.append("seen \(TextFormat.dateAndTime(seenAt))") }
     if joinedAt == nil, let invitedUntil { parts.append("invited until \(TextFormat.dateAndTime(invitedUntil))") }
     return parts.joined(separator: "  ")
+  }
+}
+
+extension HubLimit {
+  var line: String {
+    if let bytesPerHour { return "\(TextFormat.size(bytesPerHour)) in an hour" }
+    return "\(act ?? "") at most \(perMinute ?? 0) times in a minute"
   }
 }
 

@@ -49,7 +49,7 @@ struct AttackTests {
     "CREATE OR REPLACE FUNCTION dm.me() RETURNS bigint LANGUAGE sql AS 'SELECT 1'",
     "CREATE FUNCTION dm1.f() RETURNS integer LANGUAGE sql RETURN 1", "CREATE PUBLICATION p FOR ALL TABLES",
     // The functions that are not members'.
-    "SELECT dm.me()", "SELECT dm.my_login()", "SELECT dm.spend(1, -1)", "SELECT dm.unstick('0 s')",
+    "SELECT dm.me()", "SELECT dm.my_login()", "SELECT dm.spend(1, '[]')", "SELECT dm.unstick('0 s')",
     "SELECT * FROM dm.logins()", "SELECT * FROM dm.counts()", "SELECT dm.invite('x', 'y', 1)",
     "SELECT dm.end_connections('x')", "SELECT dm.logins_of('bob')", "SELECT dm.drop_logins()",
     "SELECT dm.forget_login('x')", "SELECT dm.enter('x', 'y', 1)", "SELECT dm.expel('bob')",

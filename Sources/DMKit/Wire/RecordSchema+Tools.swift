@@ -147,7 +147,15 @@ extension RecordSchema.Field {
 
 extension RecordSchema {
   /// The records that dm-sync and dm-hub print.
-  package static let hubRecords = [hub, outbox, invitation, login, hubServer, hubFinding]
+  package static let hubRecords = [hub, outbox, invitation, login, hubServer, hubLimit, hubFinding]
+
+  static let hubLimit = RecordSchema(
+    "hub_limit",
+    [
+      Field("act", .words(Outbox.Act.allCases.map(\.word)), optional: true),
+      Field("per_minute", .integer, optional: true),
+      Field("bytes_per_hour", .integer, optional: true),
+    ])
 
   static let hub = RecordSchema(
     "hub",

@@ -65,7 +65,8 @@ extension HubFault {
       self = .refused("somebody has joined with this invitation before; ask for another, and have its login revoked")
     case "3D000": self = .lost(message)
     case "42501": self = .denied(message)
-    case "DM001", "3F000", "42883": self = .mismatch(message)
+    // A function or a column of the protocol is missing.
+    case "DM001", "3F000", "42883", "42703": self = .mismatch(message)
     default:
       self =
         switch state.prefix(2) {

@@ -23,7 +23,9 @@ returns table (
   seen_at timestamptz, is_disabled boolean)
 language sql stable security definer set search_path = pg_catalog, pg_temp
 begin atomic
-  select p.handle, l.role, l.machine, l.label, l.invited_until, l.joined_at, l.seen_at, p.disabled_at is not null
+  select p.handle, l.role, l.machine, l.label, l.invited_until, l.joined_at,
+    greatest(l.seen_at, (select now() from pg_stat_activity a where a.usename = l.role limit 1)),
+    p.disabled_at is not null
     from dm.person p left join dm.login l on l.person = p.id order by p.handle, l.joined_at, l.role;
 end;
 

@@ -71,23 +71,73 @@ begin
   end case;
 end $$;
 
--- Counts bytes against the hourly limit of a person.
+-- How many of a person's operations, from the first on, are within the limits; counts these against the limits. `later`
+-- is the time from which the next one is within them; null if all are.
 --
--- Returns the time from which the person may send these bytes; null if they may now.
-create or replace function dm.spend(p_person bigint, bytes bigint) returns timestamptz
+-- What counts against a limit goes down to 0 within the hour or the minute of the limit.
+create or replace function dm.spend(p_person bigint, operations jsonb, out allowed bigint, out later timestamptz)
 language plpgsql volatile set search_path = pg_catalog, pg_temp as $$
 declare
-  most bigint := (select hourly_bytes from dm.hub);
+  most bigint := (select h.hourly_bytes from dm.hub h);
   p dm.person;
   left_over bigint;
+  bytes bigint[];
 begin
   select * into p from dm.person x where x.id = p_person for no key update;
   left_over := greatest(0, p.spent - (extract(epoch from now() - p.spent_at) * most / 3600)::bigint);
-  if left_over + bytes > most then
-    return now() + (left_over + bytes - most) * interval '1 hour' / most;
+  bytes := array(
+    select (sum(octet_length(o.value::text)) over (order by o.place))::bigint
+    from jsonb_array_elements(operations) with ordinality o (value, place) order by o.place);
+  allowed := (select count(*) from unnest(bytes) b where left_over + b <= most);
+  if allowed < cardinality(bytes) then
+    later := now() + (left_over + bytes[allowed + 1] - most) * interval '1 hour' / most;
   end if;
-  update dm.person x set spent = left_over + bytes, spent_at = now() where x.id = p_person;
-  return null;
+  if exists (select from dm.act_limit) then
+    select least(spend.allowed, a.allowed), greatest(spend.later, a.later) into allowed, later
+      from dm.spend_acts(p_person, operations) a;
+  end if;
+  if allowed > 0 then
+    update dm.person x set spent = left_over + bytes[allowed], spent_at = now() where x.id = p_person;
+  end if;
+end $$;
+
+-- The same for the limits of acts, without their count: operations of which `allowed` is too small are not done.
+create or replace function dm.spend_acts(p_person bigint, operations jsonb, out allowed bigint, out later timestamptz)
+language plpgsql volatile set search_path = pg_catalog, pg_temp as $$
+declare
+  bound record;
+begin
+  allowed := jsonb_array_length(operations);
+  for bound in
+    select l.act, l.per_minute, greatest(0, coalesce(d.spent, 0)
+        - coalesce(extract(epoch from now() - d.spent_at), 0) * l.per_minute / 60.0) as left_over
+    from dm.act_limit l left join dm.done_act d on d.act = l.act and d.person = p_person
+    order by l.act
+  loop
+    declare
+      place bigint := (
+        select o.place from (
+          select n.place, row_number() over (order by n.place) as number
+          from jsonb_array_elements(operations) with ordinality n (value, place) where n.value->>'op' = bound.act) o
+        where bound.left_over + o.number > bound.per_minute order by o.place limit 1);
+    begin
+      if place <= allowed then
+        allowed := place - 1;
+        later := greatest(later, now() + (bound.left_over + (
+            select count(*) from jsonb_array_elements(operations) with ordinality n (value, place)
+            where n.value->>'op' = bound.act and n.place <= spend_acts.allowed + 1) - bound.per_minute)
+          * interval '1 minute' / bound.per_minute);
+      end if;
+    end;
+  end loop;
+  insert into dm.done_act as d (person, act, spent, spent_at)
+    select p_person, l.act, count(*), now()
+    from dm.act_limit l
+    join jsonb_array_elements(operations) with ordinality n (value, place)
+      on n.value->>'op' = l.act and n.place <= spend_acts.allowed
+    group by l.act order by l.act
+    on conflict (person, act) do update set spent_at = now(), spent = excluded.spent + greatest(0, d.spent
+      - extract(epoch from now() - d.spent_at) * (select l.per_minute from dm.act_limit l where l.act = d.act) / 60.0);
 end $$;
 
 -- Carries out operations in their order, in one transaction; returns an answer to each.
@@ -99,7 +149,7 @@ declare
   mine dm.login := dm.my_login();
   operation jsonb;
   answer dm.answer;
-  bytes bigint;
+  allowed bigint;
   later timestamptz;
 begin
   -- With an older snapshot, a login that was revoked since would still be accepted.
@@ -112,23 +162,26 @@ begin
   if jsonb_array_length(operations) > 1000 then
     raise exception 'more than 1000 operations' using errcode = '54000';
   end if;
-  select coalesce(sum(octet_length(o::text)), 0) into bytes from jsonb_array_elements(operations) o;
-  later := dm.spend(mine.person, bytes);
-  if later is not null then
-    return query select (o->>'conv')::uuid, null::uuid, null::bigint, false, 'over_quota', later
-      from jsonb_array_elements(operations) o;
-    return;
-  end if;
+  select s.allowed, s.later into allowed, later from dm.spend(mine.person, operations) s;
   -- All pushes lock in the same order, so that two never deadlock.
   perform 1 from dm.conversation c
     where c.id in (select (o->>'conv')::uuid from jsonb_array_elements(operations) o)
       and exists (select from dm.member m where m.person = mine.person and m.conv = c.id)
     order by c.id for no key update;
-  for operation in select o from jsonb_array_elements(operations) o loop
+  for operation in
+    select o.value from jsonb_array_elements(operations) with ordinality o (value, place)
+    where o.place <= allowed order by o.place
+  loop
     answer := dm.perform(mine, operation);
     return query select answer.conv, answer.id, answer.rev, answer.duplicate, answer.error, answer.retry_at;
   end loop;
+  -- After one that is over the limits nothing is done, because operations keep their order.
+  return query select (o.value->>'conv')::uuid, null::uuid, null::bigint, false, 'over_quota', later
+    from jsonb_array_elements(operations) with ordinality o (value, place) where o.place > allowed order by o.place;
   perform dm.erase_expired();
+  if mine.seen_at < now() - interval '1 minute' then
+    update dm.login l set seen_at = now() where l.role = session_user;
+  end if;
 exception when unique_violation then
   -- Another push had the same nonce or the same id at the same time.
   raise exception 'try again' using errcode = '40001';

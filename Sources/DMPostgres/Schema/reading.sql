@@ -47,7 +47,7 @@ begin
     raise exception 'not a member' using errcode = 'DM002';
   end if;
   at := dm.notice_move();
-  if not pg_is_in_recovery() and (mine.seen_at is null or mine.seen_at < now() - interval '1 hour'
+  if not pg_is_in_recovery() and (mine.seen_at is null or mine.seen_at < now() - interval '1 minute'
       or mine.label is distinct from coalesce(left(hello.label, 64), mine.label)) then
     update dm.login l set label = coalesce(left(hello.label, 64), l.label), seen_at = now() where role = session_user;
   end if;

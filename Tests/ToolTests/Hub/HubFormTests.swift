@@ -42,7 +42,8 @@ struct HubFormTests {
     let hub = try HubFixture()
     try hub.sql("UPDATE dm.hub SET schema = schema + 1")
     for words in [
-      ["install"], ["check"], ["invite", "bob"], ["people"], ["status"], ["unstick"], ["revoke", "bob"],
+      ["install"], ["check"], ["invite", "bob"], ["people"], ["reports"], ["limit"], ["status"], ["unstick"],
+      ["revoke", "bob"],
       ["uninstall", "--force"],
     ] {
       let refused = try hub.run(words)
@@ -150,7 +151,10 @@ struct HubFormTests {
     // The first version had no reports, and perhaps other functions.
     try hub.sql(
       """
-      DROP TABLE dm.report, dm.typing, dm.presence; UPDATE dm.hub SET schema = 1;
+      DROP TABLE dm.report, dm.typing, dm.presence, dm.act_limit, dm.done_act; UPDATE dm.hub SET schema = 1;
+      CREATE FUNCTION dm.spend(bigint, bigint) RETURNS timestamptz LANGUAGE sql RETURN now();
+      CREATE OR REPLACE FUNCTION dm.spend(p_person bigint, operations jsonb, OUT allowed bigint, OUT later timestamptz)
+      LANGUAGE sql RETURN row(jsonb_array_length(operations)::bigint, NULL::timestamptz);
       CREATE OR REPLACE FUNCTION dm.connection_limit() RETURNS integer LANGUAGE sql STABLE RETURN 1000;
       """)
     try alice.done("dm-send", ["bob", "begin"])
@@ -174,6 +178,21 @@ struct HubFormTests {
     #expect(try hub.hub(["reports"]).record["text"]?.string == "begin")
     #expect(try hub.sql("SELECT schema FROM dm.hub") == "2\n")
     #expect(try alice.done("dm-sync", ["pending"]).output.isEmpty)
+  }
+
+  @Test func `limits are set and printed, and wrong ones are refused`() throws {
+    let hub = try HubFixture()
+    #expect(try hub.hub(["limit"]).record["bytes_per_hour"]?.int == 64 << 20)
+    let set = try hub.hub(["limit", "--hour", "2M", "say=60", "begin=10"]).records
+    #expect(set.map { $0["act"]?.string ?? "" } == ["", "begin", "say"] && set[0]["bytes_per_hour"]?.int == 2 << 20)
+    #expect(
+      try hub.hub(["limit", "begin=none", "--text"]).stdout == "2048 KiB in an hour\nsay at most 60 times in a minute\n"
+    )
+    for wrong in ["say", "say=0", "say=many", "shout=1", "=1"] {
+      let refused = try hub.run(["limit", wrong])
+      #expect(refused.status == .exit(64) && refused.stderr.contains("'\(wrong)' is not ACT=N"), "\(refused.stderr)")
+    }
+    for wrong in ["64", "1k", "x"] { #expect(try hub.run(["limit", "--hour", wrong]).status == .exit(64)) }
   }
 
   @Test func `uninstall works after a role was dropped, and restores the privileges of all users`() throws {

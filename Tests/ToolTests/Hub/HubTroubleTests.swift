@@ -52,7 +52,7 @@ struct HubTroubleTests {
         ALTER FUNCTION dm1.hello RENAME TO hello_before;
         CREATE FUNCTION dm1.hello(protocol integer, label text, OUT hub uuid, OUT epoch uuid, OUT started_at timestamptz,
           OUT is_standby boolean, OUT person bigint, OUT handle text, OUT machine uuid, OUT now timestamptz,
-          OUT poll_seconds integer, OUT people_rev bigint, OUT channel text) LANGUAGE plpgsql AS
+          OUT poll_seconds integer, OUT people_rev bigint, OUT channel text, OUT features text[]) LANGUAGE plpgsql AS
           $$ BEGIN RAISE EXCEPTION 'protocol 1 is not spoken here' USING ERRCODE = 'DM001'; END $$;
         GRANT EXECUTE ON FUNCTION dm1.hello TO dm_member
         """,

@@ -1,0 +1,55 @@
+import Testing
+
+@testable import DMKit
+@testable import DMModel
+@testable import DMPostgres
+@testable import DMStore
+@testable import DMSync
+@testable import StoreSupport
+@testable import TestSupport
+
+/// How much a person may do on a hub in a minute and an hour.
+struct LimitTests {
+  let hub: PostgresHub
+  let alice: Attacker
+  let group = Identifier.random(.group(by: "alice"))
+
+  init() throws {
+    hub = try PostgresHub()
+    alice = try Attacker(hub, "alice")
+    #expect(try alice.push([HubOperation(.group, conversation: group)]).map(\.fault) == [nil])
+  }
+
+  private func says(_ count: Int, bytes: Int = 10) -> [HubOperation] {
+    (0..<count).map { _ in
+      HubOperation(
+        .say, nonce: .random, conversation: group, id: .random, payload: [UInt8](repeating: 0x20, count: bytes))
+    }
+  }
+
+  @Test func `what is within the limit of an act is done, and the rest is postponed in order`() throws {
+    try hub.administrator.limit(bytesPerHour: nil, acts: [("say", 60), ("title", 1)])
+    let title = HubOperation(.title, conversation: group, payload: "{}")
+    let answers = try alice.push([title] + says(59) + [title] + says(1))
+    // The second title is one too many, and what follows it waits with it.
+    #expect(answers.prefix(60).allSatisfy { $0.fault == nil })
+    #expect(answers.suffix(2).map(\.fault) == ["over_quota", "over_quota"])
+    let wait = try #require(answers.last?.retryAt).microseconds - Timestamp.now.microseconds
+    #expect(50_000_000...60_000_000 ~= wait, "\(wait)")
+    // One of the sixty is left.
+    #expect(try alice.push(says(2)).map(\.fault).contains("over_quota"))
+    let others = try alice.push([HubOperation(.avatar, conversation: group, payload: "{}")])
+    #expect(others.map(\.fault) == [nil])
+    try hub.administrator.limit(bytesPerHour: nil, acts: [("say", nil), ("title", nil)])
+    #expect(try alice.push([title] + says(100)).allSatisfy { $0.fault == nil })
+    #expect(try hub.administrator.limits().map(\.act) == [nil])
+  }
+
+  @Test func `of a push that is too large for the hour, the first part is done`() throws {
+    try hub.administrator.limit(bytesPerHour: 1 << 20, acts: [])
+    let answers = try alice.push(says(4, bytes: 300_000))
+    #expect(answers.map { $0.fault ?? "done" } == ["done", "done", "over_quota", "over_quota"])
+    #expect(try alice.pull(group).count { $0.kind == .message } == 2)
+    #expect(try hub.administrator.limits() == [HubLimit(act: nil, perMinute: nil, bytesPerHour: 1 << 20)])
+  }
+}
