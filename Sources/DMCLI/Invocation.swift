@@ -229,7 +229,9 @@ extension Invocation {
     guard try messenger.isLinked, try Carrier.mode != .off else { return }
     messenger.watchPresence()
     if messenger.knowsPresence { return }
-    _ = try messenger.compare(within: freshLimit()) { Carrier.start(for: messenger).fault }
+    let end = monotonicMicroseconds() + (try freshLimit()).microseconds
+    let fault = try messenger.compare(within: freshLimit()) { Carrier.start(for: messenger).fault }
+    if fault == nil { messenger.awaitPresence(until: end) }
   }
 
   /// How long to wait for the hub.

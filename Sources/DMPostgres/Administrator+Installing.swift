@@ -36,6 +36,8 @@ extension Administrator {
   private func script(from before: Int, isShared: Bool) -> String {
     func text(_ script: [UInt8]) -> String { String(decoding: script, as: UTF8.self) }
     var lines = [text(HubSchema.roles)]
+    // One installation at a time.
+    if before > 0 { lines.insert("SELECT id FROM dm.hub FOR UPDATE;", at: 0) }
     lines += HubSchema.steps.dropFirst(before).joined().map(text)
     if before < HubSchema.steps.count { lines.append("UPDATE dm.hub SET schema = \(HubSchema.steps.count);") }
     if isShared { lines.append("UPDATE dm.hub SET is_shared = true WHERE NOT is_shared;") }

@@ -9,6 +9,12 @@ package struct HubLimit: Equatable, Sendable {
   package let perMinute: Int?
   package let bytesPerHour: Int?
 
+  package init(act: String?, perMinute: Int?, bytesPerHour: Int?) {
+    self.act = act
+    self.perMinute = perMinute
+    self.bytesPerHour = bytesPerHour
+  }
+
   /// The acts that can be limited.
   package static let acts = Outbox.Act.allCases.map(\.word)
 }

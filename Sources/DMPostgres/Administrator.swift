@@ -198,6 +198,22 @@ package final class Administrator {
     return status
   }
 
+  /// Erases the texts of all expired messages, except in conversations that others have locked.
+  ///
+  /// Pushes of members do this, too, for a hundred messages each.
+  ///
+  /// - Returns: the number of messages.
+  /// - Throws: `HubFault`, `no_hub`.
+  package func sweep() throws -> Int {
+    try installedVersion()
+    var total = 0
+    while true {
+      let count = try connection.rows("SELECT dm.sweep()::bigint") { Int(clamping: try $0.integer(0)) }.first ?? 0
+      total += count
+      if count == 0 { return total }
+    }
+  }
+
   /// Ends the connections of members that may block others, such as with a transaction open for over ten seconds.
   ///
   /// - Returns: their number.

@@ -67,9 +67,6 @@ extension Replica {
     let message = try store.logging(isNew) { try insert(entry, id, as: actor, in: &log) }
     if let operation { try store.outbox.finish(operation.key, rev: entry.rev) }
     try restoreOwnState(id, at: message, in: &log)
-    if try entry.payload != nil && actor != me && !isFilled(by: entry) && !store.blocks.hasBlocked(actor, by: me) {
-      log.received = message.seq
-    }
     guard let waiting else { return }
     try order(waiting, as: id, at: message)
     guard entry.payload != nil, try hasActs(waiting, id) else { return }

@@ -55,7 +55,8 @@ final class Replica {
     }
     try store.logging(isNew) { try endSending(in: &log) }
     try store.hubConversations.write(log.state)
-    try acknowledge(log)
+    // Later pages may have the user's own receipt, from another machine.
+    if comparison.map({ log.state.rev >= $0.rev }) ?? true { try acknowledge(log) }
     if !log.readBefore.isEmpty {
       let session = Session(messenger, store, me)
       _ = try session.change(coalesced(log.readBefore), Messenger.MarkOptions(), in: log.row.key, at: .now)
@@ -68,10 +69,11 @@ final class Replica {
   ///
   /// In a large group only some machines do this, because each receipt goes to all members.
   private func acknowledge(_ log: Log) throws {
-    guard let received = log.received else { return }
+    let session = Session(messenger, store, me)
+    guard try session.hasReceived(in: log.row.key) else { return }
     let count = try store.members.participantKeys(of: log.row.key).count
     if count > Self.receiptCount, Int.random(in: 0..<count) >= Self.receiptCount / 2 { return }
-    try Session(messenger, store, me).markDelivered(received, in: log.row.key, at: .now)
+    try session.acknowledge(in: log.row.key)
   }
 
   /// The number of members up to which the machine of each acknowledges messages.
@@ -89,8 +91,6 @@ final class Replica {
     var seenBefore: [SeqRange] = []
     /// The inserted messages by sender, until `endSending` records their effects.
     var said: [UserKey: (session: Session, row: Conversations.Row, seqs: [SeqRange])] = [:]
-    /// The number of the last message of others that this store received; nil if there is none.
-    var received: Int?
     /// Whether the user can see earlier entries from now on, so that the log must be pulled again.
     var seesMore = false
     /// The members as the hub listed them, perhaps in a later state than the entries; empty if the hub was not asked.

@@ -165,12 +165,22 @@ final class SignalBridge {
       let signal = LiveFolder.Signal.typing(conversation, user)
       if !typed.contains(signal) { hide(signal) }
     }
-    if asksPresence { SignalFile.touch(messenger.location.livePresence) }
+    if asksPresence { try hidePresence(except: answer) }
   }
 
   /// Shows the presence of a user; a file that changes counts as a fresh signal, so an old one is only made.
   private func show(_ present: LiveFolder.Signal, age: Int64) {
     if age < present.lifetime || folder.time(of: present) == nil { folder.give(present, age: age) }
+  }
+
+  /// Takes back the presence of users that the hub no longer tells: it is hidden from this user now.
+  private func hidePresence(except answer: [HubSignal]) throws {
+    var told: Set<Handle> = [me]
+    for case .present(let person, _) in answer { if let user = try handle(person) { told.insert(user) } }
+    for case (.present(let user), let time) in folder.signals() where !told.contains(user) {
+      if Timestamp.now.microseconds - time.microseconds < 30_000_000 { folder.takeBack(.present(user)) }
+    }
+    SignalFile.touch(messenger.location.livePresence)
   }
 
   private func hide(_ signal: LiveFolder.Signal) {

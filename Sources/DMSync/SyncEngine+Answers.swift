@@ -62,7 +62,8 @@ extension SyncEngine {
   private func settle(_ row: Outbox.Row, refusedFor fault: String, _ answer: HubAnswer) throws {
     if fault == "over_quota" {
       return try store.outbox.postpone(
-        row.key, until: answer.retryAt ?? Timestamp(microseconds: Timestamp.now.microseconds + 60_000_000))
+        row.key, until: answer.retryAt ?? Timestamp(microseconds: Timestamp.now.microseconds + 60_000_000),
+        isUndone: true)
     }
     let mayComeBack = ["unknown_conversation", "not_allowed", "unknown_message", "unknown_user"].contains(fault)
     if row.isRepeated, mayComeBack, try !isOnTombstone(row) {

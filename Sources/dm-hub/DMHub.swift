@@ -29,7 +29,8 @@ package struct DMHub: Program {
     "dm-hub", "set up a hub, and invite people",
     synopsis: [
       "install [--public HOST[:PORT]] [--ca FILE] [--shared]", "check", "invite HANDLE [--days N]", "people", "reports",
-      "limit [--hour SIZE] [ACT=N|ACT=none]...", "revoke HANDLE|LOGIN", "status", "unstick", "uninstall --force",
+      "limit [--hour SIZE] [ACT=N|ACT=none]...", "revoke HANDLE|LOGIN", "status", "sweep", "unstick",
+      "uninstall --force",
     ],
     options: [database],
     subcommands: [
@@ -49,6 +50,7 @@ package struct DMHub: Program {
       Command.Subcommand(
         "revoke", operands: "HANDLE|LOGIN", "lock out a person, or one of their machines", run: revoke),
       Command.Subcommand("status", "print the size of the hub, and what blocks it", run: printStatus),
+      Command.Subcommand("sweep", "erase the texts of expired messages now", run: sweep),
       Command.Subcommand("unstick", "end connections of members that block all others", run: unstick),
       Command.Subcommand("uninstall", "remove the hub, and its logins", options: [force], run: uninstall),
     ],
@@ -122,6 +124,12 @@ package struct DMHub: Program {
   static func printStatus(_ call: Invocation) throws {
     try call.arguments.atMost(0)
     try call.print(asking(call) { try $0.status() }, text: \.line)
+  }
+
+  static func sweep(_ call: Invocation) throws {
+    try call.arguments.atMost(0)
+    let count = try asking(call) { try $0.sweep() }
+    if !call.isQuiet, !call.isJSON { try call.output.write("erased \(count) expired messages\n") }
   }
 
   static func unstick(_ call: Invocation) throws {

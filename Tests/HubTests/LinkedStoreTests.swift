@@ -161,6 +161,28 @@ struct LinkedStoreTests {
     for machine in [alice, bob] { try machine.check() }
   }
 
+  @Test func `messages are delivered when an invited person joins, and when the user unblocks their sender`() throws {
+    let alice = try hub.joined("alice")
+    _ = hub.model.invite("bob")
+    try alice.sync()
+    try alice.say("welcome", to: "bob")
+    try alice.sync()
+    let bob = try hub.joined("bob")
+    for machine in [bob, alice] { try machine.sync() }
+    #expect(try alice.messages("bob").map(\.status) == [.delivered])
+    // Another machine of bob's has nothing to acknowledge.
+    let second = try hub.joined("bob")
+    #expect(try second.messenger.outbox().isEmpty)
+    _ = try bob.messenger.setBlocked(true, [Handle("alice")])
+    try alice.say("are you there?", to: "bob")
+    for machine in [alice, bob, alice] { try machine.sync() }
+    #expect(try alice.messages("bob").map(\.status) == [.delivered, .sent])
+    _ = try bob.messenger.setBlocked(false, [Handle("alice")])
+    for machine in [bob, alice] { try machine.sync() }
+    #expect(try alice.messages("bob").map(\.status) == [.delivered, .delivered])
+    for machine in [alice, bob, second] { try machine.check() }
+  }
+
   @Test func `a report is refused for a message that was deleted before the report reached the hub`() throws {
     let (alice, bob) = (try hub.joined("alice"), try hub.joined("bob"))
     for machine in [alice, bob] { try machine.sync() }

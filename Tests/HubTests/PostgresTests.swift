@@ -59,6 +59,24 @@ struct PostgresTests {
     #expect(try bob.people(after: 0).map(\.handle) == ["alice", "bob"])
   }
 
+  @Test func `a sweep erases all expired messages, and no others`() throws {
+    let hub = try PostgresHub()
+    let alice = try hub.link("alice")
+    let group = Identifier.random(.group(by: "alice"))
+    var operations = [HubOperation(.group, conversation: group)]
+    for number in 0..<250 {
+      var fleeting = HubOperation.say("fleeting \(number)", in: group)
+      fleeting.arguments.lifetime = 3_600_000_000
+      operations.append(fleeting)
+    }
+    operations.append(.say("lasting", in: group))
+    #expect(try alice.exchange(operations, pulling: [], limit: 1) { _ in }.allSatisfy { $0.fault == nil })
+    #expect(try hub.administrator.sweep() == 0)
+    _ = try hub.query("UPDATE dm.entry SET expires_at = now() - interval '1 s' WHERE expires_at IS NOT NULL")
+    #expect(try hub.administrator.sweep() == 250 && hub.administrator.sweep() == 0)
+    #expect(try hub.query("SELECT count(*) FROM dm.entry WHERE kind = 0 AND payload IS NOT NULL") == ["1"])
+  }
+
   @Test func `a later push of any member erases expired messages`() throws {
     let hub = try PostgresHub()
     let (alice, bob) = (try hub.link("alice"), try hub.link("bob"))

@@ -119,6 +119,9 @@ struct SetAsideTests {
     // A login without a role has no such entry either.
     #expect(fault("28000: no pg_hba.conf entry") == .turnedAway("no pg_hba.conf entry (28000)"))
     #expect(fault("28000: no pg_hba.conf entry").error.code == .hubRefused)
+    #expect(
+      fault("28000: no pg_hba.conf entry  LOCATION:  ClientAuthentication, auth.c:544").text
+        == "no pg_hba.conf entry (28000)")
     for text in [
       "42501: permission denied for database \"hub\"",
       "3D000: database \"hub\" does not exist", "57P03: the database system is starting up",

@@ -95,7 +95,7 @@ struct SignalAttackTests {
     #expect(
       try hub.query(
         "SELECT relname FROM pg_class WHERE relpersistence = 'u' AND relkind = 'r' AND relnamespace = 'dm'::regnamespace"
-      ).sorted() == ["presence", "typing"])
+      ).sorted() == ["done_act", "presence", "typing"])
     let many = "array_fill('\(direct)'::uuid, ARRAY[101])"
     #expect(try alice.state(of: "SELECT dm1.signals('{}', '{}', '{}', false, '{}', \(many), NULL)") == "54000")
     let entries = try hub.query("SELECT count(*) FROM dm.entry")

@@ -47,10 +47,12 @@ extension Messenger {
 
   /// Asks the sync process to compare the store with its hub even if it is fresh, and waits for the result.
   ///
-  /// - Returns: nil after a comparison; otherwise the reason why there was none, as a clause.
+  /// - Returns: nil after a comparison, and for a store that has left its hub; otherwise the reason why there was none, as
+  ///   a clause.
   package func compare(within limit: Duration, carry: () -> String?) throws -> String? {
     guard let store = try existingStore(), let hub = try store.hub.row() else { return "the store has no hub" }
-    return try hub.hindrance ?? (hub.leftAt.map { _ in "the store has left its hub" })
+    if hub.leftAt != nil { return nil }
+    return try hub.hindrance
       ?? compareWithHub(until: monotonicMicroseconds() + limit.microseconds, carry: carry)
   }
 

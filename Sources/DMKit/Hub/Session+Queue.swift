@@ -118,6 +118,16 @@ extension Session {
     return new
   }
 
+  /// Whether the store has messages of others, which the user does not block, that were not delivered before.
+  package func hasReceived(in key: ConversationKey) throws -> Bool {
+    try store.readState.lastReceived(by: me, in: key) != nil
+  }
+
+  /// Marks the messages of others as delivered to the user, because the user's machine has them.
+  package func acknowledge(in key: ConversationKey) throws {
+    if let last = try store.readState.lastReceived(by: me, in: key) { try markDelivered(last, in: key, at: .now) }
+  }
+
   /// Tells the hub that the user has read messages.
   func queueReceipt(_ range: SeqRange, in key: ConversationKey) throws {
     guard destination == .hub, try store.hubConversations.row(key) != nil else { return }

@@ -34,6 +34,15 @@ extension Messenger {
   /// Has the sync process of a linked store ask the hub for some seconds who is online.
   public func watchPresence() { LiveFolder(path: location.live).give(.presenceWatched) }
 
+  /// Waits until the hub of a linked store has said who is online, or until a time of `monotonicMicroseconds`.
+  package func awaitPresence(until end: Int64) {
+    let watch = Watch(location.live)
+    while !knowsPresence, monotonicMicroseconds() < end {
+      var awaited = [Awaited(watch.descriptor, for: .reading)]
+      if waitForAny(of: &awaited, until: min(end, monotonicMicroseconds() + 50_000)) { watch.drain() }
+    }
+  }
+
   /// Whether the hub of a linked store has said lately who is online.
   package var knowsPresence: Bool {
     guard hasCarrier, let asked = FileStatus(location.livePresence)?.modified else { return false }

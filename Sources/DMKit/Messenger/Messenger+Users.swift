@@ -106,6 +106,7 @@ extension Session {
     guard try store.blocks.set(isBlocked, of: other, by: me, at: .now) else { return false }
     for conversation in try store.members.sharedConversations(me, other) {
       try store.blocks.apply(of: me, in: conversation)
+      if !isBlocked, destination == .hub { try acknowledge(in: conversation) }
       try store.changes.append(.ownState, conversation: conversation, user: me, at: .now)
     }
     return true

@@ -183,8 +183,8 @@ begin
   return dm.success(e);
 end $$;
 
--- Erases at most a hundred expired messages, and skips conversations that another transaction has locked.
-create or replace function dm.erase_expired() returns void language plpgsql volatile set search_path = pg_catalog, pg_temp as $$
+-- Erases at most a hundred expired messages, and skips conversations that another transaction has locked. Returns how many.
+create or replace function dm.erase_expired() returns integer language plpgsql volatile set search_path = pg_catalog, pg_temp as $$
 declare
   due record;
   locked uuid[] := '{}';
@@ -211,6 +211,7 @@ begin
     -- Tries again without the conversations that were locked.
     exit when rest <= 0 or cardinality(locked) = before;
   end loop;
+  return 100 - rest;
 end $$;
 
 -- Receipts

@@ -42,6 +42,16 @@ begin atomic
     dm.connection_limit(), (select min(a.xact_start) from pg_stat_activity a where a.backend_xid is not null);
 end;
 
+-- Erases at most a hundred expired messages, and deletes signals that are over. Returns how many messages.
+create or replace function dm.sweep() returns integer language plpgsql volatile security definer
+set search_path = pg_catalog, pg_temp as $$
+begin
+  delete from dm.typing t where t.until < now() - interval '1 minute';
+  delete from dm.presence p where p.at < now() - interval '90 days';
+  delete from dm.done_act d where d.spent_at < now() - interval '1 hour';
+  return dm.erase_expired();
+end $$;
+
 -- Adds a login to the person with a handle, and adds the person if nobody has the handle.
 create or replace function dm.enter(p_handle text, p_role name, days integer) returns void language plpgsql volatile
 security definer set search_path = pg_catalog, pg_temp as $$

@@ -12,6 +12,16 @@ select f.is_note, f.text from (
       from pg_proc p where p.pronamespace in ('dm'::regnamespace, 'dm1'::regnamespace)) o
     where o.owner <> o.wanted
   union all
+  select false, format('%s may use the schema dm', coalesce(r.rolname, 'everybody'))
+    from pg_namespace n cross join aclexplode(n.nspacl) a left join pg_roles r on r.oid = a.grantee
+    where n.nspname = 'dm' and a.grantee not in (n.nspowner, 'dm_read'::regrole)
+  union all
+  select distinct false, format('%s may read or change the table %s', coalesce(r.rolname, 'everybody'), c.oid::regclass)
+    from pg_class c cross join aclexplode(c.relacl) a left join pg_roles r on r.oid = a.grantee
+    where c.relnamespace = 'dm'::regnamespace and c.relkind = 'r' and a.grantee <> c.relowner
+      and not (a.grantee = 'dm_read'::regrole and a.privilege_type = 'SELECT'
+        and c.relname in ('people', 'person', 'member', 'conversation', 'entry'))
+  union all
   select false, format('the table dm.%s has no row level security, or not its policy', t.name)
     from unnest(array['people', 'person', 'member', 'conversation', 'entry']) t (name)
     where not exists (

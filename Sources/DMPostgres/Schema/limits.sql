@@ -15,6 +15,7 @@ create unlogged table dm.done_act (
   primary key (person, act)
 ) with (fillfactor = 50);
 
--- It has another signature now.
+-- They have another signature now.
 drop function if exists dm.spend(bigint, bigint);
+drop function if exists dm.erase_expired();
 reset role;

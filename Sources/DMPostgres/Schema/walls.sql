@@ -31,6 +31,25 @@ begin
   revoke create on schema dm, dm1 from dm_read;
 end $$;
 
+do $$
+declare
+  change text;
+begin
+  -- Rights that others were given on the tables and their schema.
+  for change in
+    select distinct format('revoke all on table %s from %s', c.oid::regclass, coalesce(quote_ident(r.rolname), 'public'))
+      from pg_class c cross join aclexplode(c.relacl) a left join pg_roles r on r.oid = a.grantee
+      where c.relnamespace = 'dm'::regnamespace and c.relkind = 'r' and a.grantee <> c.relowner
+        and not (a.grantee = 'dm_read'::regrole and a.privilege_type = 'SELECT'
+          and c.relname in ('people', 'person', 'member', 'conversation', 'entry'))
+    union all
+    select distinct format('revoke all on schema dm from %s', coalesce(quote_ident(r.rolname), 'public'))
+      from pg_namespace n cross join aclexplode(n.nspacl) a left join pg_roles r on r.oid = a.grantee
+      where n.nspname = 'dm' and a.grantee not in (n.nspowner, 'dm_read'::regrole)
+  loop
+    execute change;
+  end loop;
+end $$;
 revoke all on all tables in schema dm from public, dm_member;
 revoke all on all functions in schema dm, dm1 from public;
 revoke all on all functions in schema dm from dm_member;

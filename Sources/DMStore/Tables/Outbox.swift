@@ -148,8 +148,7 @@ package struct Outbox {
     }
   }
 
-  /// The number of waiting operations, without those on lost messages and without delivery receipts, which the user
-  /// does not send; when the oldest was queued; and the number of refused operations.
+  /// The waiting operations, without those on lost messages and without delivery receipts, and the refused operations.
   package func counts() throws -> (queued: Int, oldestQueuedAt: Timestamp?, refused: Int) {
     var statement = try store.connection.prepare(
       text: """
@@ -258,12 +257,14 @@ package struct Outbox {
     return try statement.step() ? statement.optionalTimestamp(0) : nil
   }
 
-  /// Queues an operation again, not to be tried earlier than a time.
-  package func postpone(_ key: OutboxKey, until time: Timestamp?) throws {
+  /// Queues an operation again, to be tried after a time; an attempt that `isUndone` had no effect, and does not count.
+  package func postpone(_ key: OutboxKey, until time: Timestamp?, isUndone: Bool = false) throws {
     var update = try store.connection.prepare(
-      "UPDATE outbox SET state = 0, fault = NULL, not_before = ?2 WHERE id = ?1 AND state < 4")
+      "UPDATE outbox SET state = 0, fault = NULL, not_before = ?2, attempts = attempts - ?3 WHERE id = ?1 AND state < 4"
+    )
     update.bind(key)
     update.bind(time)
+    update.bind(isUndone)
     try update.run()
     store.rings = true
   }

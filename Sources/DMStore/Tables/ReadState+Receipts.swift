@@ -1,6 +1,6 @@
 package import DMModel
 
-// Reads: change, former, hidden_range, message, participant, read_mark, read_range, receipt.
+// Reads: block, change, former, hidden_range, message, participant, read_mark, read_range, receipt.
 // Writes: participant, read_mark, receipt.
 
 extension ReadState {
@@ -253,6 +253,23 @@ extension ReadState {
     var found: [(user: UserKey, seq: Int)] = []
     while try statement.step() { found.append((statement.userKey(0), statement.int(1))) }
     return found
+  }
+
+  /// The last message of others, without those that the user blocks, after the last one that was delivered to the user;
+  /// nil if there is none.
+  package func lastReceived(by user: UserKey, in conversation: ConversationKey) throws -> Int? {
+    var statement = try store.connection.prepare(
+      """
+      SELECT max(seq) FROM message WHERE conversation = ?1 AND seq > ?3 AND sender <> ?2
+      AND deleted_at IS NULL AND system_kind IS NULL
+      AND sender NOT IN (SELECT blocked FROM block WHERE user = ?2)
+      AND NOT EXISTS (SELECT 1 FROM hidden_range h WHERE h.conversation = ?1 AND h.user = ?2
+        AND seq BETWEEN h.from_seq AND h.to_seq)
+      """)
+    statement.bind(conversation)
+    statement.bind(user)
+    statement.bind(try deliveredSeq(to: user, in: conversation))
+    return try statement.step() && !statement.isNull(0) ? statement.int(0) : nil
   }
 
   package func deliveredSeq(to user: UserKey, in conversation: ConversationKey) throws -> Int {

@@ -23,6 +23,7 @@ extension RecordsTests {
       HubServer(
         version: 1, persons: 1, logins: 1, connections: 1, connectionLimit: 1, conversations: 1, entries: 1, bytes: 1,
         oldestWriteSeconds: isFull ? 1 : nil, preparedTransactions: 0, serverVersion: 150_000),
+      HubLimit(act: isFull ? "say" : nil, perMinute: isFull ? 60 : nil, bytesPerHour: isFull ? 1 << 20 : nil),
       HubFinding(isNote: isFull, text: "x"),
     ]
   }

@@ -42,7 +42,7 @@ struct HubFormTests {
     let hub = try HubFixture()
     try hub.sql("UPDATE dm.hub SET schema = schema + 1")
     for words in [
-      ["install"], ["check"], ["invite", "bob"], ["people"], ["reports"], ["limit"], ["status"], ["unstick"],
+      ["install"], ["check"], ["invite", "bob"], ["people"], ["reports"], ["limit"], ["status"], ["sweep"], ["unstick"],
       ["revoke", "bob"],
       ["uninstall", "--force"],
     ] {
@@ -237,6 +237,9 @@ struct HubFormTests {
       ("ALTER TABLE dm.entry DISABLE ROW LEVEL SECURITY", "row level security"),
       ("REVOKE EXECUTE ON FUNCTION dm1.push FROM dm_member", "dm1.push"),
       ("GRANT EXECUTE ON FUNCTION dm.unstick TO PUBLIC", "everybody may call dm.unstick"),
+      ("GRANT SELECT ON dm.report TO PUBLIC", "everybody may read or change the table dm.report"),
+      ("GRANT INSERT ON dm.entry TO dm_read", "dm_read may read or change the table dm.entry"),
+      ("GRANT USAGE ON SCHEMA dm TO dm_member", "dm_member may use the schema dm"),
       ("GRANT ALL ON DATABASE \(name) TO PUBLIC", "every role of the server"),
       ("REVOKE CONNECT ON DATABASE \(name) FROM dm_member", "dm_member may not connect"),
       (
