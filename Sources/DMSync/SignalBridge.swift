@@ -20,6 +20,8 @@ final class SignalBridge {
   private var presence = Asked()
   private var typing = Asked()
   private var ownPresence = Asked()
+  /// The users that must not see the own presence, as the hub knows them.
+  private var hiddenFrom: [Handle] = []
   /// The conversations that are asked for when a program watches all, and when they were chosen.
   private var newest: (ids: [Identifier], at: Int64) = ([], .min)
   /// When something is to be done even if no file changes, on the monotonic clock.
@@ -101,9 +103,10 @@ final class SignalBridge {
   }
 
   private func watch(_ fresh: [LiveFolder.Signal], _ now: Int64, _ call: inout HubSignals) throws {
-    if fresh.contains(.present(me)), ownPresence.isDue(now) {
-      call.isPresent = true
-      call.hiddenFrom = try messenger.blockedUsers().map(\.handle)
+    if fresh.contains(.present(me)) {
+      let blocked = try messenger.blockedUsers().map(\.handle)
+      // A newly blocked user must not see it any longer.
+      if ownPresence.isDue(now) || blocked != hiddenFrom { (call.isPresent, call.hiddenFrom) = (true, blocked) }
     }
     if fresh.contains(.presenceWatched), presence.isDue(now) {
       // Twice the time since the last question, which may have been lost.
@@ -136,7 +139,7 @@ final class SignalBridge {
     let length = monotonicMicroseconds() - now
     if !call.watched.isEmpty { typing = Asked(at: now, pause: max(Self.typingPause, 4 * length)) }
     if call.seenSeconds != nil { presence = Asked(at: now, pause: Self.presencePause) }
-    if call.isPresent { ownPresence = Asked(at: now, pause: Self.ownPresencePause) }
+    if call.isPresent { (ownPresence, hiddenFrom) = (Asked(at: now, pause: Self.ownPresencePause), call.hiddenFrom) }
     try show(answer, watched: call.watched, asksPresence: call.seenSeconds != nil)
   }
 

@@ -42,7 +42,7 @@ package final class Follower {
   package var yieldsTo: [Int32] = []
   private var mustYield = false
 
-  /// Called at the beginning and every 15 seconds in a linked store, to keep the sync process running.
+  /// Called at the beginning and every 5 seconds in a linked store, to keep the sync process running.
   package var keepCarrier: () -> Void = {}
 
   /// Why changes cannot wake the follower, set once; it then checks ten times a second.
@@ -73,7 +73,7 @@ package final class Follower {
     delivery = DeliveryMarks(isWanted: query.marksDelivered && query.consumer == nil)
     // The first beat is due at once.
     if query.signalsPresence, query.follows { beat = RepeatingTimer(15_000_000, from: -15_000_000) }
-    if store.isLinked, query.follows { carrierBeat = RepeatingTimer(15_000_000, from: -15_000_000) }
+    if store.isLinked, query.follows { carrierBeat = RepeatingTimer(5_000_000, from: -5_000_000) }
     heartbeat = (query.heartbeat ?? (query.consumer == nil ? nil : .seconds(5))).map {
       RepeatingTimer(max(1000, $0.microseconds))
     }

@@ -195,6 +195,15 @@ struct HubFormTests {
     for wrong in ["64", "1k", "x"] { #expect(try hub.run(["limit", "--hour", wrong]).status == .exit(64)) }
   }
 
+  @Test func `installations at the same time wait for each other`() throws {
+    let hub = try HubFixture()
+    let install = "dm-hub --db '\(hub.database)' install"
+    let outcome = try ToolFixture().shell(
+      "pids=; for n in 1 2 3 4; do \(install) & pids=\"$pids $!\"; done; for pid in $pids; do wait $pid || exit; done")
+    #expect(outcome.status == .exit(0), "\(outcome.stderr)")
+    #expect(try hub.hub(["check"]).output.isEmpty)
+  }
+
   @Test func `uninstall works after a role was dropped, and restores the privileges of all users`() throws {
     let hub = try HubFixture()
     let (bob, alice) = (try hub.machine("bob"), try hub.machine("alice"))

@@ -28,7 +28,7 @@ struct HubSignalsTests {
     _ = (alices, bobs)
   }
 
-  @Test func `a user who follows is online for others`() throws {
+  @Test func `a user who follows is online for others, until they block them`() throws {
     let ((alice, alices), (bob, bobs)) = try talkers()
     func online() throws -> Bool? { try alice.done("dm-user", ["presence", "bob"]).record["is_online"]?.bool }
     #expect(try online() == false)
@@ -44,6 +44,8 @@ struct HubSignalsTests {
     _ = watcher.process.wait(seconds: 10)
     try alices.end()
     #expect(try online() == true)
+    try bob.done("dm-user", ["block", "alice"])
+    try Torture.wait(until: "the presence is hidden from the blocked user") { try online() != true }
     _ = (alices, bobs)
   }
 

@@ -77,6 +77,7 @@ struct StaleReadTests {
     try alice.done("dm-sync", ["leave"])
     let left = try alice.done("dm-list", ["--count", "--fresh", "1s"])
     #expect(left.stderr == "" && left.stdout == "0\n")
+    #expect(try alice.run("dm-user", ["show", "nobody"]).status == .exit(67))
   }
 
   @Test func `an unknown handle is an error of the hub while the hub cannot be asked, and other lines are sent`() throws
