@@ -42,6 +42,7 @@ enum Carrier {
         return .failed("cannot find dm-sync")
       }
       guard let lock = FileLock(ifFree: messenger.carrierLock) else { return .runs }
+      try messenger.noteStartOfCarrier()
       try startApart("\(folder)/dm-sync", ["--store", store, "--linger"], handingOn: lock)
       return .runs
     } catch let failure as SystemFailure {

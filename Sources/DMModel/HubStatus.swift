@@ -60,6 +60,8 @@ public struct HubStatus: Equatable, Sendable {
   public let fault: String?
   /// The conversations that are not synced, because their entries on the hub cannot be read.
   public let setAside: [SetAside]
+  /// Whether the store is connected to the hub, so that others get what the user does, even if the hub postpones it.
+  public let isConnected: Bool
 
   /// A conversation that is set aside.
   public struct SetAside: Equatable, Sendable {
@@ -82,7 +84,7 @@ public struct HubStatus: Equatable, Sendable {
   package init(
     state: State, user: Handle, network: HubNetwork, isRunning: Bool, queuedCount: Int, failedCount: Int,
     oldestQueuedAt: Timestamp?, attempts: Int, lastSyncAt: Timestamp?, nextAttemptAt: Timestamp?, retryAt: Timestamp?,
-    clockOffset: Int64, fault: String?, setAside: [SetAside]
+    clockOffset: Int64, fault: String?, setAside: [SetAside], isConnected: Bool? = nil
   ) {
     self.state = state
     self.user = user
@@ -98,6 +100,7 @@ public struct HubStatus: Equatable, Sendable {
     self.clockOffset = clockOffset
     self.fault = fault
     self.setAside = setAside
+    self.isConnected = isConnected ?? [.live, .polling, .filling].contains(state)
   }
 
   /// Green for a minute after a comparison, then yellow; with a fault, yellow for that minute, and then red.
@@ -126,7 +129,4 @@ public struct HubStatus: Equatable, Sendable {
     case .refused, .offline, .left: .red
     }
   }
-
-  /// Whether the store is connected to the hub, so that others get what the user does.
-  public var isConnected: Bool { [.live, .polling, .filling].contains(state) }
 }

@@ -1,6 +1,6 @@
 /// The tables and functions of a hub.
 ///
-/// Each installation replaces the functions, and runs the steps that the hub does not have yet. A released step is never
+/// Each installation replaces `functions`, and runs the steps that the hub does not have yet. A released step is never
 /// edited. The number of steps is the hub's version.
 enum HubSchema {
   static let steps: [[[UInt8]]] = [

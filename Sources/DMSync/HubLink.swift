@@ -213,8 +213,8 @@ package struct HubSignals: Equatable, Sendable {
   package var ended: [Identifier] = []
   /// Whether the user is online.
   package var isPresent = false
-  /// The users who must not see that.
-  package var hiddenFrom: [Handle] = []
+  /// The users who must not see when the user was online; nil if they are the same as before.
+  package var hiddenFrom: [Handle]?
   /// The conversations whose typing users are asked for.
   package var watched: [Identifier] = []
   /// Asks for the users who were online in the last seconds; nil for none.

@@ -56,7 +56,9 @@ final class Replica {
     try store.logging(isNew) { try endSending(in: &log) }
     try store.hubConversations.write(log.state)
     // Later pages may have the user's own receipt, from another machine.
-    if comparison.map({ log.state.rev >= $0.rev }) ?? true { try acknowledge(log) }
+    if comparison.map({ log.state.rev >= $0.rev }) ?? true {
+      try Session(messenger, store, me).acknowledge(in: log.row.key)
+    }
     if !log.readBefore.isEmpty {
       let session = Session(messenger, store, me)
       _ = try session.change(coalesced(log.readBefore), Messenger.MarkOptions(), in: log.row.key, at: .now)
@@ -64,20 +66,6 @@ final class Replica {
     if log.seesMore { return try beginAnew(id, .seesMore, nil) }
     if hasHistory { try store.changes.append(.conversation, conversation: log.row.key, at: .now) }
   }
-
-  /// Marks the received messages as delivered to the user, whose machine has them now.
-  ///
-  /// In a large group only some machines do this, because each receipt goes to all members.
-  private func acknowledge(_ log: Log) throws {
-    let session = Session(messenger, store, me)
-    guard try session.hasReceived(in: log.row.key) else { return }
-    let count = try store.members.participantKeys(of: log.row.key).count
-    if count > Self.receiptCount, Int.random(in: 0..<count) >= Self.receiptCount / 2 { return }
-    try session.acknowledge(in: log.row.key)
-  }
-
-  /// The number of members up to which the machine of each acknowledges messages.
-  private static let receiptCount = 32
 
   /// A conversation to which entries are applied.
   struct Log {

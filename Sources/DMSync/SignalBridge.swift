@@ -20,19 +20,22 @@ final class SignalBridge {
   private var presence = Asked()
   private var typing = Asked()
   private var ownPresence = Asked()
-  /// The users that must not see the own presence, as the hub knows them.
-  private var hiddenFrom: [Handle] = []
+  /// The users that must not see the own presence, as the hub knows them; nil if unknown.
+  private var hiddenFrom: [Handle]?
   /// The conversations that are asked for when a program watches all, and when they were chosen.
   private var newest: (ids: [Identifier], at: Int64) = ([], .min)
   /// When something is to be done even if no file changes, on the monotonic clock.
   private(set) var due: Int64 = 0
 
-  /// When the hub was last asked, and how long at least until it is asked again.
+  /// When the hub last answered, and when it is asked again.
   private struct Asked {
-    var at: Int64?
-    var pause: Int64 = 0
+    var answeredAt: Int64?
+    var next: Int64 = 0
 
-    func isDue(_ now: Int64) -> Bool { at.map { now >= $0 + pause } ?? true }
+    mutating func note(_ now: Int64, pause: Int64, isAnswered: Bool) {
+      if isAnswered { answeredAt = now }
+      next = now + pause
+    }
   }
 
   /// Microseconds between two questions, and between two signals of the own presence.
@@ -58,13 +61,13 @@ final class SignalBridge {
       folder.takeBack(.typing(conversation, user))
     }
     (given, shown) = ([:], [:])
-    (presence, typing, ownPresence) = (Asked(), Asked(), Asked())
+    (presence, typing, ownPresence, hiddenFrom) = (Asked(), Asked(), Asked(), nil)
     due = 0
   }
 
   /// Gives the hub the new signals of the user, and shows those of others that programs here watch.
   ///
-  /// - Returns: whether the hub was asked.
+  /// - Returns: whether the hub has answered.
   func carry() throws -> Bool {
     let now = monotonicMicroseconds()
     for (signal, end) in shown where end <= now { hide(signal) }
@@ -75,14 +78,14 @@ final class SignalBridge {
     try watch(fresh, now, &call)
     due = min(next ?? .max, shown.values.min() ?? .max)
     let isAsked = call != HubSignals()
-    if isAsked { try exchange(call, now) }
+    let isAnswered = try isAsked && exchange(call, now)
     // What is watched is asked for again, as long as it is watched.
     let isTypingWatched = fresh.contains { if case .watched = $0 { true } else { false } }
-    if isTypingWatched { due = min(due, (typing.at ?? now) + typing.pause) }
-    if fresh.contains(.presenceWatched) { due = min(due, (presence.at ?? now) + Self.presencePause) }
-    if fresh.contains(.present(me)) { due = min(due, (ownPresence.at ?? now) + Self.ownPresencePause) }
+    if isTypingWatched { due = min(due, typing.next) }
+    if fresh.contains(.presenceWatched) { due = min(due, presence.next) }
+    if fresh.contains(.present(me)) { due = min(due, ownPresence.next) }
     due = max(due, now + 50_000)
-    return isAsked
+    return isAnswered
   }
 
   // MARK: What this machine tells and asks
@@ -103,16 +106,14 @@ final class SignalBridge {
   }
 
   private func watch(_ fresh: [LiveFolder.Signal], _ now: Int64, _ call: inout HubSignals) throws {
-    if fresh.contains(.present(me)) {
-      let blocked = try messenger.blockedUsers().map(\.handle)
-      // A newly blocked user must not see it any longer.
-      if ownPresence.isDue(now) || blocked != hiddenFrom { (call.isPresent, call.hiddenFrom) = (true, blocked) }
+    let blocked = try messenger.blockedUsers().map(\.handle)
+    call.isPresent = fresh.contains(.present(me)) && now >= ownPresence.next
+    // A newly blocked user must not see the presence any longer, nor when the user was online.
+    if call.isPresent || blocked != hiddenFrom ?? [] { call.hiddenFrom = blocked }
+    if fresh.contains(.presenceWatched), now >= presence.next {
+      call.seenSeconds = presence.answeredAt.map { Int((now - $0) / 1_000_000) + 40 } ?? Self.longAgo
     }
-    if fresh.contains(.presenceWatched), presence.isDue(now) {
-      // Twice the time since the last question, which may have been lost.
-      call.seenSeconds = presence.at.map { Int((now - $0) / 1_000_000) * 2 + 30 } ?? Self.longAgo
-    }
-    guard typing.isDue(now) || call != HubSignals() else { return }
+    guard now >= typing.next || call != HubSignals() else { return }
     var watched: Set<Identifier> = []
     for case .watched(let conversation) in fresh { try watched.formUnion(conversation.map { [$0] } ?? newest(now)) }
     call.watched = Array(watched.sorted().prefix(2 * Self.newestCount))
@@ -127,20 +128,24 @@ final class SignalBridge {
     return newest.ids
   }
 
-  private func exchange(_ call: HubSignals, _ now: Int64) throws {
-    let answer: [HubSignal]
+  /// - Returns: whether the hub has answered.
+  private func exchange(_ call: HubSignals, _ now: Int64) throws -> Bool {
+    var answer: [HubSignal]?
     do {
       answer = try link.signals(call)
     } catch HubFault.again, HubFault.locked, HubFault.timedOut, HubFault.poison, HubFault.denied {
       // A signal is not worth a connection.
-      answer = []
     }
+    let isAnswered = answer != nil
     // On a slow network, typing must not delay messages.
-    let length = monotonicMicroseconds() - now
-    if !call.watched.isEmpty { typing = Asked(at: now, pause: max(Self.typingPause, 4 * length)) }
-    if call.seenSeconds != nil { presence = Asked(at: now, pause: Self.presencePause) }
-    if call.isPresent { (ownPresence, hiddenFrom) = (Asked(at: now, pause: Self.ownPresencePause), call.hiddenFrom) }
+    let pause = max(Self.typingPause, 4 * (monotonicMicroseconds() - now))
+    if !call.watched.isEmpty { typing.note(now, pause: pause, isAnswered: isAnswered) }
+    if call.seenSeconds != nil { presence.note(now, pause: Self.presencePause, isAnswered: isAnswered) }
+    if call.isPresent { ownPresence.note(now, pause: Self.ownPresencePause, isAnswered: isAnswered) }
+    guard let answer else { return false }
+    if let hidden = call.hiddenFrom { hiddenFrom = hidden }
     try show(answer, watched: call.watched, asksPresence: call.seenSeconds != nil)
+    return true
   }
 
   // MARK: What others do
@@ -173,7 +178,9 @@ final class SignalBridge {
 
   /// Shows the presence of a user; a file that changes counts as a fresh signal, so an old one is only made.
   private func show(_ present: LiveFolder.Signal, age: Int64) {
-    if age < present.lifetime || folder.time(of: present) == nil { folder.give(present, age: age) }
+    guard let shown = folder.time(of: present) else { return folder.give(present, age: age) }
+    let isNewer = Timestamp.now.microseconds - age > shown.microseconds + 1_000_000
+    if age < present.lifetime, isNewer { folder.give(present, age: age) }
   }
 
   /// Takes back the presence of users that the hub no longer tells: it is hidden from this user now.

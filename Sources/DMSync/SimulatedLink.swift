@@ -64,12 +64,12 @@ final class SimulatedLink: HubLink {
     try simulate { try link.members(of: conversation) }
   }
 
-  /// A signal that is lost is not sent again.
+  /// A signal that is lost does not end the connection.
   func signals(_ own: HubSignals) throws -> [HubSignal] {
     do {
       return try simulate { try link.signals(own) }
     } catch HubFault.lost(Self.lostRequest), HubFault.lost(Self.lostAnswer) {
-      return []
+      throw HubFault.timedOut("the simulated network has lost a signal")
     }
   }
 

@@ -74,7 +74,7 @@ extension SyncEngine {
 
   /// Whether an operation is about a message that was deleted or has expired.
   private func isOnTombstone(_ row: Outbox.Row) throws -> Bool {
-    guard [.edit, .delete, .react].contains(row.act), let id = row.target,
+    guard row.act.isOnMessage, let id = row.target,
       let address = try store.messages.address(ofIDOrAlias: id), let message = try store.messages.row(at: address)
     else { return false }
     return try message.text == nil && !store.hubUnreadable.contains(message.key)

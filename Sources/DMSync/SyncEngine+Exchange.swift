@@ -103,7 +103,7 @@ extension SyncEngine {
     if !isMark, let conversation = row.conversation, held.contains(conversation) { return nil }
     guard row.notBefore.map({ $0 <= .now }) ?? true, try !isReceiptHeld(row), let operation = try operation(row) else {
       // An act on a message waits only for that message; any other held operation holds back all that follow it.
-      let holdsBack = !isMark && ![.edit, .delete, .react, .report].contains(row.act)
+      let holdsBack = !isMark && !row.act.isOnMessage
       if holdsBack, let conversation = row.conversation { held.insert(conversation) }
       return nil
     }
@@ -138,7 +138,7 @@ extension SyncEngine {
       }
       operation.conversation = try store.conversations.id(conversation)
     }
-    if [.edit, .delete, .react, .report].contains(row.act) {
+    if row.act.isOnMessage {
       guard let target = row.target, let address = try store.messages.address(ofIDOrAlias: target)
       else { return nil }
       operation.seq = address.seq

@@ -176,9 +176,9 @@ package final class SyncLoop {
   private func stay(_ lingers: Bool) throws {
     var (lastWork, pushPause) = (monotonicMicroseconds(), Self.pushPause)
     var connectedAt = monotonicMicroseconds()
-    let hasSignals = engine.hello?.hasSignals == true && engine.hello?.isStandby == false
-    if hasSignals { signals.begin() }
+    signals.begin()
     while true {
+      let hasSignals = engine.hello?.hasSignals == true && engine.hello?.isStandby == false
       try engine.wait(for: .microseconds(Self.comparePause), until: hasSignals ? signals.due : .max)
       // A standby that has become a primary says so only on a new connection.
       if engine.hello?.isStandby == true, monotonicMicroseconds() - connectedAt > Self.comparePause {

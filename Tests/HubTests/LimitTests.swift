@@ -52,4 +52,17 @@ struct LimitTests {
     #expect(try alice.pull(group).count { $0.kind == .message } == 2)
     #expect(try hub.administrator.limits() == [HubLimit(act: nil, perMinute: nil, bytesPerHour: 1 << 20)])
   }
+
+  @Test func `an operation waits for the limit that stops it, and what is not done does not count`() throws {
+    try hub.administrator.limit(bytesPerHour: 1 << 20, acts: [("say", 2)])
+    let first = try alice.push(says(10, bytes: 200_000))
+    #expect(first.map { $0.fault == nil } == [true, true] + Array(repeating: false, count: 8))
+    // The limit of acts stops the third; the bytes would stop the fourth, and much longer.
+    let wait = try #require(first.last?.retryAt).microseconds - Timestamp.now.microseconds
+    #expect(0...31_000_000 ~= wait, "\(wait)")
+    try hub.administrator.limit(bytesPerHour: nil, acts: [("say", 100)])
+    #expect(try alice.push(says(90, bytes: 200_000)).count { $0.fault == nil } <= 1)
+    try hub.administrator.limit(bytesPerHour: 1 << 30, acts: [])
+    #expect(try alice.push(says(95)).allSatisfy { $0.fault == nil })
+  }
 }

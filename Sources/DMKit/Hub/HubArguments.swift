@@ -75,6 +75,9 @@ package struct HubArguments: Equatable, Sendable {
 }
 
 extension Outbox.Act {
+  /// Whether it is an act on a message that the hub has numbered.
+  package var isOnMessage: Bool { [.edit, .delete, .react, .report].contains(self) }
+
   /// The name of the operation in the protocol.
   package var word: String {
     switch self {

@@ -62,6 +62,16 @@ extension Messenger {
   /// The state that the sync process of the store has written last.
   var runningState: RunningState { RunningState(file: location.liveHub) ?? RunningState() }
 
+  /// Replaces the state of a sync process that has ended, before another one is started.
+  ///
+  /// - Throws: `io_error`.
+  package func noteStartOfCarrier() throws {
+    var state = runningState
+    (state.state, state.attempts, state.fault, state.nextAttemptAt) = (.connecting, 0, nil, nil)
+    _ = createFolder(location.live)
+    try state.write(to: location.liveHub)
+  }
+
   /// Asks the sync process to compare the store with the hub now, and waits for the result.
   ///
   /// - Parameters:
@@ -82,6 +92,10 @@ extension Messenger {
     let written = FileStatus(location.liveHub)?.modified
     var startsLeft = 3
     while true {
+      // Another program that asked at the same time may have set an earlier time.
+      if let asked = FileStatus(location.liveAsked)?.modified, asked < request {
+        SignalFile.set(request, of: location.liveAsked)
+      }
       let running = runningState
       if let answered = running.answered, answered >= request { return nil }
       if !hasCarrier {

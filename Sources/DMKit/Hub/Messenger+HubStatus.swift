@@ -38,7 +38,8 @@ extension Messenger {
       queuedCount: counts.queued, failedCount: counts.refused, oldestQueuedAt: counts.oldestQueuedAt,
       attempts: running.attempts, lastSyncAt: running.lastSyncAt,
       nextAttemptAt: isRunning ? running.nextAttemptAt : nil, retryAt: retryAt, clockOffset: hub.clockOffset,
-      fault: hub.refusal ?? running.fault ?? retryAt.map { _ in Self.overQuota }, setAside: setAside)
+      fault: hub.refusal ?? running.fault ?? retryAt.map { _ in Self.overQuota }, setAside: setAside,
+      isConnected: isRunning && running.isConnected == true)
   }
 
   static let overQuota = "over_quota: the hub takes no more from you for now"

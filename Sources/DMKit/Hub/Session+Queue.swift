@@ -118,15 +118,17 @@ extension Session {
     return new
   }
 
-  /// Whether the store has messages of others, which the user does not block, that were not delivered before.
-  package func hasReceived(in key: ConversationKey) throws -> Bool {
-    try store.readState.lastReceived(by: me, in: key) != nil
-  }
-
   /// Marks the messages of others as delivered to the user, because the user's machine has them.
   package func acknowledge(in key: ConversationKey) throws {
-    if let last = try store.readState.lastReceived(by: me, in: key) { try markDelivered(last, in: key, at: .now) }
+    guard let last = try store.readState.lastReceived(by: me, in: key) else { return }
+    let count = try store.members.participantKeys(of: key).count
+    // In a large group only some machines do this, because each receipt goes to all members.
+    if count > Self.receiptCount, Int.random(in: 0..<count) >= Self.receiptCount / 2 { return }
+    try markDelivered(last, in: key, at: .now)
   }
+
+  /// The number of members up to which the machine of each acknowledges messages.
+  private static var receiptCount: Int { 32 }
 
   /// Tells the hub that the user has read messages.
   func queueReceipt(_ range: SeqRange, in key: ConversationKey) throws {

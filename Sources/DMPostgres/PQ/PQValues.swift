@@ -100,7 +100,9 @@ extension HubFault {
     let state = String(code.dropLast())
     var rest = line[code.endIndex...].split(separator: " ")
     // Without the function of the server, such as `LOCATION: ClientAuthentication, auth.c:544`.
-    if rest.last?.contains(".c:") == true, rest.dropLast().last?.hasSuffix(",") == true { rest.removeLast(3) }
+    if rest.count > 3, rest.last?.contains(".c:") == true, rest.dropLast().last?.hasSuffix(",") == true {
+      rest.removeLast(3)
+    }
     let words = "\(rest.joined(separator: " ")) (\(state))"
     // The errors for a revoked login and for a forbidden address have the same code, and differ only in the name of the
     // server's function.

@@ -15,7 +15,7 @@ create unlogged table dm.done_act (
   primary key (person, act)
 ) with (fillfactor = 50);
 
--- They have another signature now.
+-- `create or replace` cannot change a result type.
 drop function if exists dm.spend(bigint, bigint);
 drop function if exists dm.erase_expired();
 reset role;

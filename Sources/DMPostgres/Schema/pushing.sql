@@ -93,21 +93,21 @@ begin
     later := now() + (left_over + bytes[allowed + 1] - most) * interval '1 hour' / most;
   end if;
   if exists (select from dm.act_limit) then
-    select least(spend.allowed, a.allowed), greatest(spend.later, a.later) into allowed, later
-      from dm.spend_acts(p_person, operations) a;
+    select a.allowed, a.later into allowed, later from dm.spend_acts(p_person, operations, allowed, later) a;
   end if;
   if allowed > 0 then
     update dm.person x set spent = left_over + bytes[allowed], spent_at = now() where x.id = p_person;
   end if;
 end $$;
 
--- The same for the limits of acts, without their count: operations of which `allowed` is too small are not done.
-create or replace function dm.spend_acts(p_person bigint, operations jsonb, out allowed bigint, out later timestamptz)
+-- Applies the limits of acts: lowers `allowed` to the operations before the first one over a limit, sets `later` to the time
+-- from which that one is within all limits, and counts the allowed operations.
+create or replace function dm.spend_acts(
+  p_person bigint, operations jsonb, inout allowed bigint, inout later timestamptz)
 language plpgsql volatile set search_path = pg_catalog, pg_temp as $$
 declare
   bound record;
 begin
-  allowed := jsonb_array_length(operations);
   for bound in
     select l.act, l.per_minute, greatest(0, coalesce(d.spent, 0)
         - coalesce(extract(epoch from now() - d.spent_at), 0) * l.per_minute / 60.0) as left_over
@@ -115,18 +115,21 @@ begin
     order by l.act
   loop
     declare
-      place bigint := (
-        select o.place from (
+      -- The first operation over this limit, and when it is within it.
+      place bigint;
+      free_at timestamptz;
+    begin
+      select o.place, now() + (bound.left_over + o.number - bound.per_minute) * interval '1 minute' / bound.per_minute
+        into place, free_at
+        from (
           select n.place, row_number() over (order by n.place) as number
           from jsonb_array_elements(operations) with ordinality n (value, place) where n.value->>'op' = bound.act) o
-        where bound.left_over + o.number > bound.per_minute order by o.place limit 1);
-    begin
+        where bound.left_over + o.number > bound.per_minute order by o.place limit 1;
       if place <= allowed then
         allowed := place - 1;
-        later := greatest(later, now() + (bound.left_over + (
-            select count(*) from jsonb_array_elements(operations) with ordinality n (value, place)
-            where n.value->>'op' = bound.act and n.place <= spend_acts.allowed + 1) - bound.per_minute)
-          * interval '1 minute' / bound.per_minute);
+        later := free_at;
+      elsif place = allowed + 1 then
+        later := greatest(later, free_at);
       end if;
     end;
   end loop;

@@ -1,6 +1,6 @@
 set role dm_owner;
 
--- Takes the signals of a machine, and returns those of others: who types in the conversations that it watches, for how
+-- Takes the signals of a machine (`hidden_from` is null where it did not change), and returns those of others: who types in the conversations that it watches, for how
 -- many milliseconds more; and who was online in the last `seen` seconds, with the milliseconds since then.
 create or replace function dm1.signals(
   typing uuid[], lasting integer[], ended uuid[], is_present boolean, hidden_from text[], watched uuid[], seen integer)
@@ -28,6 +28,10 @@ begin
     insert into dm.presence as p (person, at, hidden_from)
       values (me, clock_timestamp(), array(select x.id from dm.person x where x.handle = any (signals.hidden_from)))
       on conflict (person) do update set at = excluded.at, hidden_from = excluded.hidden_from;
+  elsif signals.hidden_from is not null then
+    update dm.presence p
+      set hidden_from = array(select x.id from dm.person x where x.handle = any (signals.hidden_from))
+      where p.person = me;
   end if;
   if cardinality(signals.watched) > 0 then
     return query

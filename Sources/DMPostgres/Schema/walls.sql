@@ -37,13 +37,13 @@ declare
 begin
   -- Rights that others were given on the tables and their schema.
   for change in
-    select distinct format('revoke all on table %s from %s', c.oid::regclass, coalesce(quote_ident(r.rolname), 'public'))
+    select distinct format('revoke all on table %s from %s cascade', c.oid::regclass, coalesce(quote_ident(r.rolname), 'public'))
       from pg_class c cross join aclexplode(c.relacl) a left join pg_roles r on r.oid = a.grantee
       where c.relnamespace = 'dm'::regnamespace and c.relkind = 'r' and a.grantee <> c.relowner
         and not (a.grantee = 'dm_read'::regrole and a.privilege_type = 'SELECT'
           and c.relname in ('people', 'person', 'member', 'conversation', 'entry'))
     union all
-    select distinct format('revoke all on schema dm from %s', coalesce(quote_ident(r.rolname), 'public'))
+    select distinct format('revoke all on schema dm from %s cascade', coalesce(quote_ident(r.rolname), 'public'))
       from pg_namespace n cross join aclexplode(n.nspacl) a left join pg_roles r on r.oid = a.grantee
       where n.nspname = 'dm' and a.grantee not in (n.nspowner, 'dm_read'::regrole)
   loop
