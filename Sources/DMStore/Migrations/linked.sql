@@ -50,8 +50,8 @@ CREATE TABLE hub_conversation (
 CREATE TABLE outbox (
   id INTEGER PRIMARY KEY AUTOINCREMENT,
   -- 1 say, 2 edit, 3 delete, 4 react, 5 read, 6 delivered, 7 begin, 8 group, 9 add, 10 remove, 11 leave, 12 title,
-  -- 13 avatar, 14 expire, 15 profile, 16 report; the numbers up to 63 are for later ones.
-  act INTEGER NOT NULL CHECK (act BETWEEN 1 AND 63),
+  -- 13 avatar, 14 expire, 15 profile.
+  act INTEGER NOT NULL CHECK (act BETWEEN 1 AND 15),
   -- 0 queued; 1 sending: whether the hub has it is not known; 2 acknowledged: not seen in the log yet; 3 refused;
   -- 4 done.
   state INTEGER NOT NULL DEFAULT 0 CHECK (state BETWEEN 0 AND 4),

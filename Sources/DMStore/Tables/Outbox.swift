@@ -82,7 +82,7 @@ package struct Outbox {
   /// False only for acts on a message that the store does not have, because the hub has lost it: they wait in case the
   /// message comes back.
   private static let hasMessage = """
-    (state = 3 OR act NOT IN (2, 3, 4, 16) OR EXISTS (SELECT 1 FROM waiting WHERE uuid = outbox.target)
+    (state = 3 OR act NOT IN (2, 3, 4) AND (act <> 15 OR target IS NULL) OR EXISTS (SELECT 1 FROM waiting WHERE uuid = outbox.target)
     OR EXISTS (SELECT 1 FROM message WHERE uuid IN (
       SELECT outbox.target UNION ALL SELECT message FROM message_alias WHERE uuid = outbox.target)))
     """
@@ -102,7 +102,7 @@ package struct Outbox {
       INSERT INTO outbox (act, conversation, target, nonce, arguments, payload, created_at, not_before)
       VALUES (?, ?, ?, ?, ?, ?, ?, ?)
       """)
-    insert.bind(operation.act.rawValue)
+    insert.bind(operation.act.stored)
     insert.bind(operation.conversation)
     insert.bind(operation.target)
     insert.bind(operation.nonce)
@@ -168,7 +168,7 @@ package struct Outbox {
     var rows: [Row] = []
     while try statement.step() {
       // A later version may have queued an act that this version does not know.
-      guard let act = Act(rawValue: statement.int64(Column.act)),
+      guard let act = Act(stored: statement.int64(Column.act), hasTarget: !statement.isNull(Column.target)),
         let state = State(rawValue: statement.int64(Column.state))
       else { continue }
       rows.append(
