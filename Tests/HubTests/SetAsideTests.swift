@@ -120,8 +120,12 @@ struct SetAsideTests {
     #expect(fault("28000: no pg_hba.conf entry") == .turnedAway("no pg_hba.conf entry (28000)"))
     #expect(fault("28000: no pg_hba.conf entry").error.code == .hubRefused)
     #expect(
-      fault("28000: no pg_hba.conf entry  LOCATION:  ClientAuthentication, auth.c:544").text
+      fault("28000: no pg_hba.conf entry\nLOCATION:  ClientAuthentication, auth.c:544").text
         == "no pg_hba.conf entry (28000)")
+    // Of several hosts, the one that answers counts; without an answer, the first.
+    let away = "connection to server at \"a\", port 5432 failed: Connection refused"
+    #expect(HubFault(connecting: away + "\n\tIs the server running?\n") == .lost(away))
+    #expect(HubFault(connecting: away + "\n" + fatal + "28P01: password").error.code == .hubRefused)
     for text in [
       "42501: permission denied for database \"hub\"",
       "3D000: database \"hub\" does not exist", "57P03: the database system is starting up",

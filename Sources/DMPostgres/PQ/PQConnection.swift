@@ -65,7 +65,7 @@ final class PQConnection {
     let end = monotonicMicroseconds() + Self.timeout
     var purpose = Awaited.Purpose.writing
     while true {
-      guard pq.PQstatus(connection) != CONNECTION_BAD else { throw HubFault(connecting: message) }
+      guard pq.PQstatus(connection) != CONNECTION_BAD else { throw HubFault(connecting: messageLines) }
       var awaited = [Awaited(pq.PQsocket(connection), for: purpose)]
       guard waitForAny(of: &awaited, until: end) || monotonicMicroseconds() < end else {
         throw HubFault.lost("the hub does not answer")
@@ -74,16 +74,15 @@ final class PQConnection {
       case PGRES_POLLING_OK: return
       case PGRES_POLLING_READING: purpose = .reading
       case PGRES_POLLING_WRITING: purpose = .writing
-      default: throw HubFault(connecting: message)
+      default: throw HubFault(connecting: messageLines)
       }
     }
   }
 
   /// libpq's message about the last failure, as one line.
-  private var message: String {
-    let text = pq.PQerrorMessage(connection).map { String(cString: $0) } ?? ""
-    return text.split { $0.isWhitespace }.joined(separator: " ")
-  }
+  private var message: String { messageLines.split { $0.isWhitespace }.joined(separator: " ") }
+
+  private var messageLines: String { pq.PQerrorMessage(connection).map { String(cString: $0) } ?? "" }
 
   /// Readable when the server has sent something.
   var descriptor: Int32 { pq.PQsocket(connection) }

@@ -88,22 +88,23 @@ extension HubFault {
   }
 
   /// The fault of an attempt to connect; its message contains an error code if it comes from the server.
+  ///
+  /// - Parameter message: lines: the errors of one or several hosts, and with each the advice of libpq.
   init(connecting message: String) {
-    let line = message.split(separator: "\n").first.map(String.init) ?? "the hub cannot be reached"
+    let lines = message.split(separator: "\n")
     // The words around the code are in the language of the server.
-    guard let code = line.split(separator: " ").first(where: Self.isCode) else {
+    func code(_ line: Substring) -> Substring? { line.split(separator: " ").first(where: Self.isCode) }
+    guard let line = lines.first(where: { code($0) != nil }), let code = code(line) else {
       // A server without TLS, or with another certificate, counts as not being the invitation's hub.
-      let isUntrusted = ["certificate", "does not support SSL", "channel binding"].contains { line.contains($0) }
-      self = isUntrusted ? .mismatch(line) : .lost(line)
+      let untrusted = lines.first { line in
+        ["certificate", "does not support SSL", "channel binding"].contains { line.contains($0) }
+      }
+      self =
+        untrusted.map { .mismatch(String($0)) } ?? .lost(lines.first.map(String.init) ?? "the hub cannot be reached")
       return
     }
     let state = String(code.dropLast())
-    var rest = line[code.endIndex...].split(separator: " ")
-    // Without the function of the server, such as `LOCATION: ClientAuthentication, auth.c:544`.
-    if rest.count > 3, rest.last?.contains(".c:") == true, rest.dropLast().last?.hasSuffix(",") == true {
-      rest.removeLast(3)
-    }
-    let words = "\(rest.joined(separator: " ")) (\(state))"
+    let words = "\(line[code.endIndex...].drop { $0 == " " }) (\(state))"
     // The errors for a revoked login and for a forbidden address have the same code, and differ only in the name of the
     // server's function.
     self =
