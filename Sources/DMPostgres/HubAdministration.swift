@@ -1,6 +1,7 @@
 package import DMJSON
 internal import DMKit
 package import DMModel
+internal import DMStore
 
 // The records that dm-hub prints.
 
@@ -119,6 +120,23 @@ extension HubServer: Record {
       json.member("prepared_transaction_count", preparedTransactions)
     }
   }
+}
+
+/// A limit of what a person may do on a hub: an act in a minute, or bytes in an hour.
+package struct HubLimit: Equatable, Sendable {
+  /// The name of the operation in the protocol.
+  package let act: String?
+  package let perMinute: Int?
+  package let bytesPerHour: Int?
+
+  package init(act: String?, perMinute: Int?, bytesPerHour: Int?) {
+    self.act = act
+    self.perMinute = perMinute
+    self.bytesPerHour = bytesPerHour
+  }
+
+  /// The acts that can be limited.
+  package static let acts = Outbox.Act.allCases.map(\.word)
 }
 
 extension HubLimit: Record {

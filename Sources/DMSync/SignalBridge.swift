@@ -17,26 +17,16 @@ final class SignalBridge {
   private var given: [Identifier: Timestamp] = [:]
   /// The typing signals of others that are shown here, and when each ends.
   private var shown: [LiveFolder.Signal: Int64] = [:]
-  private var presence = Asked()
-  private var typing = Asked()
-  private var ownPresence = Asked()
+  /// When the hub is asked again who types and who is online, and when it is given the own presence again.
+  private var (typingDue, presenceDue, ownPresenceDue) = (Int64(0), Int64(0), Int64(0))
+  /// When the hub last answered who is online.
+  private var presenceAnsweredAt: Int64?
   /// The users that must not see the own presence, as the hub knows them; nil if unknown.
   private var hiddenFrom: [Handle]?
   /// The conversations that are asked for when a program watches all, and when they were chosen.
   private var newest: (ids: [Identifier], at: Int64) = ([], .min)
   /// When something is to be done even if no file changes, on the monotonic clock.
   private(set) var due: Int64 = 0
-
-  /// When the hub last answered, and when it is asked again.
-  private struct Asked {
-    var answeredAt: Int64?
-    var next: Int64 = 0
-
-    mutating func note(_ now: Int64, pause: Int64, isAnswered: Bool) {
-      if isAnswered { answeredAt = now }
-      next = now + pause
-    }
-  }
 
   /// Microseconds between two questions, and between two signals of the own presence.
   private static let typingPause: Int64 = 800_000
@@ -61,7 +51,8 @@ final class SignalBridge {
       folder.takeBack(.typing(conversation, user))
     }
     (given, shown) = ([:], [:])
-    (presence, typing, ownPresence, hiddenFrom) = (Asked(), Asked(), Asked(), nil)
+    (typingDue, presenceDue, ownPresenceDue) = (0, 0, 0)
+    (presenceAnsweredAt, hiddenFrom) = (nil, nil)
     due = 0
   }
 
@@ -81,9 +72,9 @@ final class SignalBridge {
     let isAnswered = try isAsked && exchange(call, now)
     // What is watched is asked for again, as long as it is watched.
     let isTypingWatched = fresh.contains { if case .watched = $0 { true } else { false } }
-    if isTypingWatched { due = min(due, typing.next) }
-    if fresh.contains(.presenceWatched) { due = min(due, presence.next) }
-    if fresh.contains(.present(me)) { due = min(due, ownPresence.next) }
+    if isTypingWatched { due = min(due, typingDue) }
+    if fresh.contains(.presenceWatched) { due = min(due, presenceDue) }
+    if fresh.contains(.present(me)) { due = min(due, ownPresenceDue) }
     due = max(due, now + 50_000)
     return isAnswered
   }
@@ -96,10 +87,11 @@ final class SignalBridge {
     var typed: Set<Identifier> = []
     for case .typing(let conversation, me) in fresh {
       typed.insert(conversation)
-      guard let time = signals[.typing(conversation, me)], given[conversation] != time else { continue }
+      let signal = LiveFolder.Signal.typing(conversation, me)
+      guard let time = signals[signal], given[conversation] != time else { continue }
       given[conversation] = time
       let age = Timestamp.now.microseconds - time.microseconds
-      call.typing.append((conversation, Int((5_000_000 - min(max(age, 0), 5_000_000)) / 1000)))
+      call.typing.append((conversation, Int((signal.lifetime - min(max(age, 0), signal.lifetime)) / 1000)))
     }
     call.ended = given.keys.filter { !typed.contains($0) }.sorted()
     for conversation in call.ended { given[conversation] = nil }
@@ -107,13 +99,13 @@ final class SignalBridge {
 
   private func watch(_ fresh: [LiveFolder.Signal], _ now: Int64, _ call: inout HubSignals) throws {
     let blocked = try messenger.blockedUsers().map(\.handle)
-    call.isPresent = fresh.contains(.present(me)) && now >= ownPresence.next
+    call.isPresent = fresh.contains(.present(me)) && now >= ownPresenceDue
     // A newly blocked user must not see the presence any longer, nor when the user was online.
     if call.isPresent || blocked != hiddenFrom ?? [] { call.hiddenFrom = blocked }
-    if fresh.contains(.presenceWatched), now >= presence.next {
-      call.seenSeconds = presence.answeredAt.map { Int((now - $0) / 1_000_000) + 40 } ?? Self.longAgo
+    if fresh.contains(.presenceWatched), now >= presenceDue {
+      call.seenSeconds = presenceAnsweredAt.map { Int((now - $0) / 1_000_000) + 40 } ?? Self.longAgo
     }
-    guard now >= typing.next || call != HubSignals() else { return }
+    guard now >= typingDue || call != HubSignals() else { return }
     var watched: Set<Identifier> = []
     for case .watched(let conversation) in fresh { try watched.formUnion(conversation.map { [$0] } ?? newest(now)) }
     call.watched = Array(watched.sorted().prefix(2 * Self.newestCount))
@@ -136,13 +128,12 @@ final class SignalBridge {
     } catch HubFault.again, HubFault.locked, HubFault.timedOut, HubFault.poison, HubFault.denied {
       // A signal is not worth a connection.
     }
-    let isAnswered = answer != nil
     // On a slow network, typing must not delay messages.
-    let pause = max(Self.typingPause, 4 * (monotonicMicroseconds() - now))
-    if !call.watched.isEmpty { typing.note(now, pause: pause, isAnswered: isAnswered) }
-    if call.seenSeconds != nil { presence.note(now, pause: Self.presencePause, isAnswered: isAnswered) }
-    if call.isPresent { ownPresence.note(now, pause: Self.ownPresencePause, isAnswered: isAnswered) }
+    if !call.watched.isEmpty { typingDue = now + max(Self.typingPause, 4 * (monotonicMicroseconds() - now)) }
+    if call.seenSeconds != nil { presenceDue = now + Self.presencePause }
+    if call.isPresent { ownPresenceDue = now + Self.ownPresencePause }
     guard let answer else { return false }
+    if call.seenSeconds != nil { presenceAnsweredAt = now }
     if let hidden = call.hiddenFrom { hiddenFrom = hidden }
     try show(answer, watched: call.watched, asksPresence: call.seenSeconds != nil)
     return true
@@ -183,12 +174,13 @@ final class SignalBridge {
     if age < present.lifetime, isNewer { folder.give(present, age: age) }
   }
 
-  /// Takes back the presence of users that the hub no longer tells: it is hidden from this user now.
+  /// Takes back the presence of users that the hub no longer lists: it is hidden from this user now.
   private func hidePresence(except answer: [HubSignal]) throws {
-    var told: Set<Handle> = [me]
-    for case .present(let person, _) in answer { if let user = try handle(person) { told.insert(user) } }
-    for case (.present(let user), let time) in folder.signals() where !told.contains(user) {
-      if Timestamp.now.microseconds - time.microseconds < 30_000_000 { folder.takeBack(.present(user)) }
+    var listed: Set<Handle> = [me]
+    for case .present(let person, _) in answer { if let user = try handle(person) { listed.insert(user) } }
+    for case (.present(let user), let time) in folder.signals() where !listed.contains(user) {
+      let present = LiveFolder.Signal.present(user)
+      if Timestamp.now.microseconds - time.microseconds < present.lifetime { folder.takeBack(present) }
     }
     SignalFile.touch(messenger.location.livePresence)
   }

@@ -80,7 +80,7 @@ final class Everyday {
     for person in Self.handles.indices { for talk in talks.indices { try compare(talk, to: person) } }
   }
 
-  /// On a hub, who is out of a conversation is not told of acts on its messages until they are in again.
+  /// On a hub, a user who has left a conversation does not learn of acts on its messages until they return.
   private func noteUnseen(_ talk: Int, _ number: Int, _ edit: Edit.Act) throws {
     for person in Self.handles.indices where try !isIn(person, talk) {
       let key = Key(talk: talk, person: person)

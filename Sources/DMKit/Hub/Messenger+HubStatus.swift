@@ -22,7 +22,7 @@ extension Messenger {
   public func hubStatus() throws -> HubStatus {
     let (store, hub) = try linkedStore()
     let isRunning = hasCarrier
-    let running = RunningState(file: location.liveHub) ?? RunningState()
+    let running = runningState
     let (counts, retryAt) = try store.read { (try store.outbox.counts(), try store.outbox.postponedUntil()) }
     let setAside = try store.read { try conversationsSetAside(Session(self, store, hub.user), running) }
     let state: HubStatus.State =

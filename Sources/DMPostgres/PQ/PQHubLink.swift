@@ -11,7 +11,7 @@ package final class PQHubLink: HubLink {
   private let label: String
   private let bell: Watch?
   private let live: Watch?
-  private(set) var connection: PQConnection?
+  private var connection: PQConnection?
   /// How many comparisons in a row had the same horizon although conversations had changed.
   private var standing = 0
 
@@ -32,7 +32,7 @@ package final class PQHubLink: HubLink {
     self.live = live.map(Watch.init)
   }
 
-  func open(_ connection: PQConnection?) throws -> PQConnection {
+  private func open(_ connection: PQConnection?) throws -> PQConnection {
     guard let connection else { throw HubFault.lost("the connection is closed") }
     return connection
   }
@@ -201,6 +201,25 @@ package final class PQHubLink: HubLink {
     ) { HubMember(person: try $0.integer(0), isOwner: try $0.flag(1), since: try $0.integer(2)) }
   }
 
+  package func signals(_ own: HubSignals) throws -> [HubSignal] {
+    var hidden = JSONWriter()
+    hidden.array { json in for handle in own.hiddenFrom ?? [] { json.value(handle.description) } }
+    return try open(connection).rows(
+      "SELECT conv, person, rest, age FROM dm1.signals($1::uuid[], $2::integer[], $3::uuid[], $4::boolean, "
+        + "CASE WHEN $5::jsonb IS NOT NULL THEN ARRAY(SELECT jsonb_array_elements_text($5::jsonb)) END, $6::uuid[], $7::integer)",
+      [
+        array(own.typing.map(\.conversation.description)), array(own.typing.map { String($0.rest) }),
+        array(own.ended.map(\.description)), own.isPresent ? "true" : "false",
+        own.hiddenFrom.map { _ in String(decoding: hidden.bytes, as: UTF8.self) },
+        array(own.watched.map(\.description)), own.seenSeconds.map(String.init),
+      ]
+    ) { row in
+      let person = try row.integer(1)
+      if let age = row.optionalInteger(3) { return .present(person: person, age: age) }
+      return .typing(try row.identifier(0), person: person, rest: try row.integer(2))
+    }
+  }
+
   /// Reports to the hub that the sign-up is complete.
   func joined() throws { try open(connection).run([PQConnection.Statement("SELECT dm1.joined()")]) }
 
@@ -241,7 +260,7 @@ private func isNameByte(_ byte: UInt8) -> Bool {
 }
 
 /// An array of values that need no quotes, as PostgreSQL reads it.
-func array(_ values: [String]) -> String { "{\(values.joined(separator: ","))}" }
+private func array(_ values: [String]) -> String { "{\(values.joined(separator: ","))}" }
 
 /// The result of a pull, in batches of one conversation each.
 private final class PulledBatches {

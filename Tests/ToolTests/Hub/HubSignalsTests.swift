@@ -39,7 +39,7 @@ struct HubSignalsTests {
     func isNews(_ record: JSON) -> Bool { record["user"]?.string == "bob" && record["is_online"]?.bool == true }
     while try !isNews(watcher.record()) {}
     #expect(try online() == true)
-    // A script that asks once, without a dm-sync, is told the same.
+    // A script that asks once, without a dm-sync, gets the same answer.
     watcher.process.send(SIGKILL)
     _ = watcher.process.wait(seconds: 10)
     try alices.end()

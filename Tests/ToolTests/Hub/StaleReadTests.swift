@@ -49,7 +49,7 @@ struct StaleReadTests {
     #expect(carriers.processes.count == 1 && carriers.processes.first != first)
   }
 
-  @Test func `without a sync process, a comparison of a moment ago does not count`() throws {
+  @Test func `without a sync process, a recent comparison does not count`() throws {
     let hub = try HubFixture()
     let alice = try hub.machine("alice")
     try alice.sync()

@@ -198,7 +198,7 @@ final class ToolFixture: Sendable {
 
   /// What the sqlite3 command says, which knows nothing of the programs.
   ///
-  /// It waits, because a program that closes the store last locks it for a moment (sqlite.org/wal.html, section 2.2).
+  /// It waits, because a program that closes the store last locks it briefly (sqlite.org/wal.html, section 2.2).
   func sql(_ statement: String, at location: SourceLocation = #_sourceLocation) throws -> String {
     let arguments = ["-bail", "-cmd", ".timeout 10000", store + "/dm.sqlite", statement]
     let outcome = try run("sqlite3", arguments, at: location)
