@@ -133,7 +133,7 @@ tmux -L "$server" send-keys 'clear; echo $?; dm-tail mei -n 2' Enter
 seen '*line 40*\$'
 like "$shown" '*0*line 39*line 40*\$' "leaving it is no error, and what fits needs none"
 tmux -L "$server" send-keys 'clear; PAGER="head -n 1" dm-tail mei -n all' Enter
-seen '*--*\$'
+seen '*-- ??? 2026-11-24 --*\$'
 like "$shown" '*-- ??? 2026-11-24 --*\$' "PAGER is used"
 tmux -L "$server" kill-server
 
