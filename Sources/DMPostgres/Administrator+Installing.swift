@@ -24,6 +24,7 @@ extension Administrator {
     let before = try version()
     if before == 0, !isShared { try refuseOthers() }
     try transact(script(from: before, isShared: isShared))
+    _ = try connection.rows("SELECT dm.arrive($1)", [address?.description]) { _ in }
     if address != nil || authority != nil {
       _ = try connection.rows(
         "UPDATE dm.hub SET address = coalesce($1, address), authority = coalesce($2, authority)",

@@ -67,93 +67,6 @@ package final class Administrator {
     return version
   }
 
-  // MARK: People
-
-  /// Invites a new person, or another machine of a person.
-  ///
-  /// - Parameter days: how long the invitation is valid.
-  /// - Throws: `HubFault`, `no_hub` for a database without a hub.
-  package func invite(_ handle: Handle, days: Int) throws -> Invitation {
-    try handle.checkNew()
-    try installedVersion()
-    let password = Credentials.randomPassword()
-    // A SCRAM verifier does not depend on the role's name, which may therefore be empty.
-    let verifier = try connection.verifier(of: password, for: "")
-    try dropLogins()
-    let login = try persist {
-      try connection.rows("SELECT dm.invite($1, $2, $3::integer)", [handle.description, verifier, String(days)]) {
-        try $0.text(0)
-      }
-    }
-    let (address, authority) =
-      try connection.rows("SELECT address, authority FROM dm.hub") {
-        ($0.optionalText(0), $0.optionalText(1))
-      }.first ?? (nil, nil)
-    let database = try connection.rows("SELECT current_database()") { try $0.text(0) }
-    guard let user = login.first, let name = database.first else {
-      throw HubFault.damaged("the hub has not answered to the invitation")
-    }
-    let reached = try address.map(HubAddress.init) ?? HubAddress(host: connection.host, port: nil)
-    return Invitation(
-      host: reached.host, port: reached.port ?? connection.port, database: name, user: user, password: password,
-      authority: authority)
-  }
-
-  /// The persons in the order of their handles, each with their machines.
-  ///
-  /// - Throws: `HubFault`, `no_hub` for a database without a hub.
-  package func people() throws -> [HubLogin] {
-    try installedVersion()
-    return try connection.rows(
-      "SELECT handle, role::text, label, invited_until, joined_at, seen_at, is_disabled FROM dm.logins()"
-    ) { row in
-      HubLogin(
-        handle: try row.text(0), login: row.optionalText(1), label: row.optionalText(2),
-        invitedUntil: try row.optionalTimestamp(3), joinedAt: try row.optionalTimestamp(4),
-        seenAt: try row.optionalTimestamp(5), isDisabled: try row.flag(6))
-    }
-  }
-
-  /// Revokes the access of a person or of one of their machines, and ends their connections.
-  ///
-  /// The logins are locked out first, because their open connections can hold locks on the rows.
-  ///
-  /// - Parameter name: a handle, or the name of a login.
-  /// - Throws: `HubFault`, `no_hub`, `unknown_user`.
-  package func revoke(_ name: String) throws {
-    try installedVersion()
-    try connection.rows("SELECT dm.logins_of($1)::text", [name], { try $0.text(0) }).forEach(lockOut)
-    guard try persist({ try connection.rows("SELECT dm.expel($1)", [name]) { try $0.flag(0) } }) == [true] else {
-      throw DMError(.unknownUser, "nobody on the hub, and no login, is '\(name)'", subject: name)
-    }
-    try dropLogins()
-  }
-
-  /// Prevents a login from connecting, and ends its connections.
-  ///
-  /// The login's connections can hold the lock of its role, and it can make new ones as long as it may connect.
-  func lockOut(_ login: String) throws {
-    guard try connection.rows("SELECT dm.has_role($1)", [login], { try $0.flag(0) }) == [true] else { return }
-    let role = try connection.identifier(login)
-    func end() throws { _ = try connection.rows("SELECT dm.end_connections($1)", [login]) { _ in } }
-    try persist {
-      try end()
-      try connection.run([PQConnection.Statement("ALTER ROLE \(role) NOLOGIN")])
-    }
-    // Calls `end` twice, because a connection that the server accepted earlier may start after the first call.
-    for _ in 0..<2 { try end() }
-  }
-
-  /// Drops the roles of machines that were revoked or have left.
-  ///
-  /// A role that cannot be dropped now is dropped later; meanwhile it can do no harm.
-  private func dropLogins() throws {
-    // A former login may still be connected and hold a lock, so `persist` is needed.
-    let former = try persist { try connection.rows("SELECT dm.former_logins()::text") { try $0.text(0) } }
-    try former.forEach(lockOut)
-    _ = try persist { try connection.rows("SELECT dm.drop_logins()") { _ in } }
-  }
-
   // MARK: Looking after it
 
   /// The messages that members reported, the oldest report first.
@@ -179,60 +92,67 @@ package final class Administrator {
     let version = try installedVersion()
     let rows = try connection.rows(
       """
-      SELECT c.persons, c.logins, c.conversations, c.entries, c.bytes, c.connections, c.connection_limit::bigint,
+      SELECT c.persons, c.logins, c.logins_today, c.conversations, c.entries, c.bytes, c.reports, c.connections,
+        c.all_connections, c.connection_limit::bigint, current_setting('server_version_num')::bigint,
         (SELECT extract(epoch FROM now() - least(c.oldest_write, min(a.xact_start)))::bigint FROM pg_stat_activity a
           WHERE a.backend_xid IS NOT NULL AND a.pid <> pg_backend_pid()),
         (SELECT count(*) FROM pg_prepared_xacts p WHERE p.database = current_database()),
-        current_setting('server_version_num')::bigint
+        (100 * c.notices)::bigint, (SELECT count(*) FROM pg_stat_replication),
+        (SELECT extract(epoch FROM max(r.replay_lag))::bigint FROM pg_stat_replication r), c.moved_to
       FROM dm.counts() c
       """
     ) { row in
       func number(_ column: Int32) throws -> Int { Int(clamping: try row.integer(column)) }
+      func seconds(_ column: Int32) -> Int? { row.optionalInteger(column).map { Int(clamping: $0) } }
       return HubServer(
-        version: version, persons: try number(0), logins: try number(1), connections: try number(5),
-        connectionLimit: try number(6), conversations: try number(2), entries: try number(3), bytes: try number(4),
-        oldestWriteSeconds: row.optionalInteger(7).map { Int(clamping: $0) },
-        preparedTransactions: try number(8), serverVersion: try number(9))
+        version: version, serverVersion: try number(10), movedTo: row.optionalText(16),
+        size: HubServer.Size(
+          persons: try number(0), logins: try number(1), loginsToday: try number(2), conversations: try number(3),
+          entries: try number(4), bytes: try number(5), reports: try number(6)),
+        load: HubServer.Load(
+          connections: try number(7), allConnections: try number(8), connectionLimit: try number(9),
+          oldestWriteSeconds: seconds(11), preparedTransactions: try number(12), noticePercent: try number(13),
+          standbys: try number(14), standbySeconds: seconds(15)))
     }
     guard let status = rows.first else { throw HubFault.damaged("the hub does not say how it is") }
     return status
   }
 
-  /// The limits of a hub; acts that are not among them have none.
+  /// The limits of a hub; what is not among them has none.
   ///
   /// - Throws: `HubFault`, `no_hub`.
   package func limits() throws -> [HubLimit] {
     try installedVersion()
-    let bytes = try connection.rows("SELECT hourly_bytes FROM dm.hub") { Int(clamping: try $0.integer(0)) }
-    let acts = try connection.rows("SELECT act, per_minute::bigint FROM dm.act_limit ORDER BY act") {
-      (try $0.text(0), Int(clamping: try $0.integer(1)))
+    let bytes = try connection.rows("SELECT hourly_bytes, person_bytes FROM dm.hub") {
+      [HubLimit.bytesPerHour(Int(clamping: try $0.integer(0)))]
+        + ($0.optionalInteger(1).map { [.bytesPerPerson(Int(clamping: $0))] } ?? [])
     }
-    return bytes.map { HubLimit(act: nil, perMinute: nil, bytesPerHour: $0) }
-      + acts.map { HubLimit(act: $0.0, perMinute: $0.1, bytesPerHour: nil) }
+    let acts = try connection.rows("SELECT act, per_minute::bigint FROM dm.act_limit ORDER BY act") {
+      HubLimit.act(try $0.text(0), perMinute: Int(clamping: try $0.integer(1)))
+    }
+    return bytes.joined() + acts
   }
 
   /// Sets limits, which members notice at their next push.
   ///
   /// - Parameters:
-  ///   - bytesPerHour: at least 1 MiB; nil to leave it as it is.
-  ///   - acts: for each act how often a person may do it in a minute, from 1 to 1,000,000; nil for no limit.
+  ///   - limits: bytes are at least 1 MiB, and an act may be done from 1 to 1,000,000 times in a minute.
+  ///   - unlimited: the acts that have no limit any more.
+  ///   - keepsAll: whether there is no limit any more of what the hub keeps of a person.
   /// - Throws: `HubFault`, `no_hub`.
-  package func limit(bytesPerHour: Int?, acts: [(act: String, perMinute: Int?)]) throws {
+  package func limit(_ limits: [HubLimit], unlimited: [String] = [], keepsAll: Bool = false) throws {
     try installedVersion()
-    if let bytesPerHour {
-      _ = try connection.rows("UPDATE dm.hub SET hourly_bytes = $1::bigint", [String(bytesPerHour)]) { _ in }
-    }
-    for (act, perMinute) in acts {
-      guard let perMinute else {
-        _ = try connection.rows("DELETE FROM dm.act_limit WHERE act = $1", [act]) { _ in }
-        continue
-      }
-      _ = try connection.rows(
+    func set(_ sql: String, _ values: String...) throws { _ = try connection.rows(sql, values) { _ in } }
+    for limit in limits {
+      if let bytes = limit.bytesPerHour { try set("UPDATE dm.hub SET hourly_bytes = $1::bigint", String(bytes)) }
+      if let bytes = limit.bytesPerPerson { try set("SELECT dm.limit_disk($1::bigint)", String(bytes)) }
+      guard let act = limit.act, let perMinute = limit.perMinute else { continue }
+      try set(
         "INSERT INTO dm.act_limit (act, per_minute) VALUES ($1, $2::integer) "
-          + "ON CONFLICT (act) DO UPDATE SET per_minute = excluded.per_minute",
-        [act, String(perMinute)]
-      ) { _ in }
+          + "ON CONFLICT (act) DO UPDATE SET per_minute = excluded.per_minute", act, String(perMinute))
     }
+    if keepsAll { try set("SELECT dm.limit_disk(NULL)") }
+    for act in unlimited { try set("DELETE FROM dm.act_limit WHERE act = $1", act) }
   }
 
   /// Erases the texts of all expired messages, except in conversations that others have locked.
@@ -262,5 +182,21 @@ package final class Administrator {
 
   private func unstick(after age: String) throws -> Int {
     try connection.rows("SELECT dm.unstick($1::interval)", [age]) { Int(try $0.integer(0)) }.first ?? 0
+  }
+
+  // MARK: Moving
+
+  /// Sends members to another address; for nil, calls them back.
+  ///
+  /// After that the hub takes no changes, and nobody is connected to it.
+  ///
+  /// - Parameter authority: the certificate of the authority that signed the certificate there, in PEM; nil for the same as
+  ///   here.
+  /// - Throws: `HubFault`, `no_hub`.
+  package func move(to address: HubAddress?, authority: String?) throws {
+    try installedVersion()
+    _ = try persist { try connection.rows("SELECT dm.move($1, $2)", [address?.description, authority]) { _ in } }
+    // Ends them twice, because a connection that the server accepted earlier may start after the first call.
+    for _ in 0..<2 { _ = try connection.rows("SELECT dm.end_all_connections()") { _ in } }
   }
 }

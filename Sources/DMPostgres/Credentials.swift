@@ -1,4 +1,5 @@
 internal import DMModel
+internal import DMStore
 internal import DMSystem
 
 /// The address of a hub and a machine's login there: a file that only its owner can read.
@@ -12,6 +13,8 @@ struct Credentials: Equatable {
   var password: String
   /// The IP address to connect to; the certificate must still be for the name in `host`.
   var hostAddress: String?
+  /// The id of the hub that is to be there; nil for any.
+  var hub: Identifier?
   /// The one-time password of an invitation; nil after it has been used.
   var invitation: String?
   /// The file with the certificate authority of the hub; nil to use the authorities of the system.
@@ -59,7 +62,7 @@ struct Credentials: Equatable {
   ///
   /// - Throws: `hub_refused` for a socket that another user may have created, if libpq is so old that it might send the
   ///   password to that user.
-  func settings() throws -> [(name: String, value: String)] {
+  func settings() throws -> PQConnection.Settings {
     let areSockets = hosts.allSatisfy(Self.isSocket)
     let isTrusted = areSockets || isLocal && authority == nil
     let canRequireAuth = try PQConnection.libraryVersion() >= 160_000
@@ -121,6 +124,7 @@ struct Credentials: Equatable {
     self.init(host: host, port: port, database: database, user: user, password: password)
     hostAddress = values["hostaddr"]
     invitation = values["invitation"]
+    hub = values["hub"].flatMap { Identifier($0) }
     let authority = path + ".crt"
     if fileExists(authority) { self.authority = authority }
   }
@@ -132,7 +136,24 @@ struct Credentials: Equatable {
     var lines = ["host=\(host)", "port=\(port)", "dbname=\(database)", "user=\(user)", "password=\(password)"]
     if let hostAddress { lines.append("hostaddr=\(hostAddress)") }
     if let invitation { lines.append("invitation=\(invitation)") }
+    if let hub { lines.append("hub=\(hub)") }
     try replaceFile(path, with: Array(lines.joined(separator: "\n").utf8) + [UInt8(ascii: "\n")])
+  }
+
+  /// Replaces the credentials of a store by those in another of its files, which is removed with its certificate.
+  ///
+  /// After a crash the other file is still there, and the next call does the rest.
+  ///
+  /// - Throws: `cannot_create`, `io_error`.
+  func replaceThose(of location: StoreLocation, from file: String, authority: String) throws {
+    if let certificate = readFile(authority, limit: Self.sizeLimit) {
+      try replaceFile(location.hubAuthority, with: certificate)
+    } else {
+      removeFile(location.hubAuthority)
+    }
+    try write(to: location.hub)
+    removeFile(file)
+    removeFile(authority)
   }
 
   /// A password that nobody can guess: 32 random bytes in hexadecimal.

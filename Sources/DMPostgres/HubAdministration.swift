@@ -53,41 +53,6 @@ package struct HubLogin: Equatable, Sendable {
   }
 }
 
-/// The size of a hub, and what slows it down.
-package struct HubServer: Equatable, Sendable {
-  package let version: Int
-  package let persons: Int
-  package let logins: Int
-  package let connections: Int
-  /// The maximum number of connections of the server, for all its users together.
-  package let connectionLimit: Int
-  package let conversations: Int
-  package let entries: Int
-  package let bytes: Int
-  /// The age in seconds of the oldest open transaction that has written; such a transaction delays all members.
-  package let oldestWriteSeconds: Int?
-  package let preparedTransactions: Int
-  package let serverVersion: Int
-
-  package init(
-    version: Int, persons: Int, logins: Int, connections: Int, connectionLimit: Int, conversations: Int, entries: Int,
-    bytes: Int,
-    oldestWriteSeconds: Int?, preparedTransactions: Int, serverVersion: Int
-  ) {
-    self.version = version
-    self.persons = persons
-    self.logins = logins
-    self.connections = connections
-    self.connectionLimit = connectionLimit
-    self.conversations = conversations
-    self.entries = entries
-    self.bytes = bytes
-    self.oldestWriteSeconds = oldestWriteSeconds
-    self.preparedTransactions = preparedTransactions
-    self.serverVersion = serverVersion
-  }
-}
-
 extension HubLogin: Record {
   package func write(to json: inout JSONWriter) {
     json.object { json in
@@ -103,37 +68,18 @@ extension HubLogin: Record {
   }
 }
 
-extension HubServer: Record {
-  package func write(to json: inout JSONWriter) {
-    json.object { json in
-      json.member("type", "hub_server")
-      json.member("version", version)
-      json.member("server_version", serverVersion)
-      json.member("person_count", persons)
-      json.member("login_count", logins)
-      json.member("connection_count", connections)
-      json.member("connection_limit", connectionLimit)
-      json.member("conversation_count", conversations)
-      json.member("entry_count", entries)
-      json.member("size_bytes", bytes)
-      json.member("oldest_write_seconds", oldestWriteSeconds)
-      json.member("prepared_transaction_count", preparedTransactions)
-    }
-  }
-}
-
-/// A limit of what a person may do on a hub: an act in a minute, or bytes in an hour.
+/// A limit of what a person may do on a hub: one of its kinds.
 package struct HubLimit: Equatable, Sendable {
-  /// The name of the operation in the protocol.
-  package let act: String?
-  package let perMinute: Int?
-  package let bytesPerHour: Int?
+  /// The name of an operation of the protocol, and how often a person may do it in a minute.
+  package var act: String?
+  package var perMinute: Int?
+  package var bytesPerHour: Int?
+  /// The bytes of messages that the hub keeps of a person.
+  package var bytesPerPerson: Int?
 
-  package init(act: String?, perMinute: Int?, bytesPerHour: Int?) {
-    self.act = act
-    self.perMinute = perMinute
-    self.bytesPerHour = bytesPerHour
-  }
+  package static func act(_ act: String, perMinute: Int) -> HubLimit { HubLimit(act: act, perMinute: perMinute) }
+  package static func bytesPerHour(_ bytes: Int) -> HubLimit { HubLimit(bytesPerHour: bytes) }
+  package static func bytesPerPerson(_ bytes: Int) -> HubLimit { HubLimit(bytesPerPerson: bytes) }
 
   /// The acts that can be limited.
   package static let acts = Outbox.Act.allCases.map(\.word)
@@ -146,6 +92,25 @@ extension HubLimit: Record {
       json.member("act", act)
       json.member("per_minute", perMinute)
       json.member("bytes_per_hour", bytesPerHour)
+      json.member("bytes_per_person", bytesPerPerson)
+    }
+  }
+}
+
+/// What was erased of a person.
+package struct HubErasure: Equatable, Sendable {
+  package let handle: String
+  package let messages: Int
+  package let groups: Int
+}
+
+extension HubErasure: Record {
+  package func write(to json: inout JSONWriter) {
+    json.object { json in
+      json.member("type", "hub_erasure")
+      json.member("handle", handle)
+      json.member("message_count", messages)
+      json.member("group_count", groups)
     }
   }
 }

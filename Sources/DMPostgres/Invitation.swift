@@ -1,5 +1,6 @@
 internal import DMJSON
 internal import DMModel
+internal import DMSystem
 
 /// An invitation for a person who joins: the address of the hub, and a one-time password.
 ///
@@ -71,8 +72,22 @@ extension JSONObject {
   }
 }
 
+/// The text of a file with a certificate in PEM.
+///
+/// - Throws: `unknown_file`, `bad_field`.
+package func readCertificate(_ path: String) throws -> String {
+  guard let bytes = readFile(path, limit: 262_144), !bytes.isEmpty else {
+    throw DMError(.unknownFile, "cannot read '\(path)'", subject: path)
+  }
+  let text = String(decoding: bytes, as: UTF8.self)
+  guard isCertificate(text) else {
+    throw DMError(.badField, "'\(path)' holds no certificate in PEM; give that of the authority", subject: path)
+  }
+  return text
+}
+
 /// Whether a text contains a certificate in PEM (RFC 7468, section 5) that holds DER.
-package func isCertificate(_ text: String) -> Bool {
+func isCertificate(_ text: String) -> Bool {
   guard let begin = text.firstRange(of: "-----BEGIN CERTIFICATE-----"),
     let end = text[begin.upperBound...].firstRange(of: "-----END CERTIFICATE-----")
   else { return false }

@@ -41,14 +41,8 @@ package struct Joining {
     credentials.invitation = nil
     // Replaces the credentials only now: the store may have been linked before, and an invitation to another hub must
     // not break that link.
-    if let authority = readFile(location.joiningAuthority, limit: Credentials.sizeLimit) {
-      try replaceFile(location.hubAuthority, with: authority)
-    } else {
-      removeFile(location.hubAuthority)
-    }
-    try credentials.write(to: location.hub)
-    removeFile(location.joiningHub)
-    removeFile(location.joiningAuthority)
+    try credentials.replaceThose(of: location, from: location.joiningHub, authority: location.joiningAuthority)
+    Relocation(location).cancel()
   }
 
   /// Whether the credentials in a file were made from this invitation.
@@ -94,7 +88,7 @@ package struct Joining {
   }
 
   private static func link(with credentials: Credentials) -> PQHubLink {
-    PQHubLink(label: hostName(), bell: nil) { try credentials.settings() }
+    PQHubLink(label: hostName()) { try credentials.settings() }
   }
 }
 
@@ -115,4 +109,7 @@ package func sayGoodbye(_ link: PQHubLink, _ location: StoreLocation) throws {
 }
 
 /// Removes what a store needs to connect to its hub.
-package func forgetCredentials(_ location: StoreLocation) { removeFile(location.hub) }
+package func forgetCredentials(_ location: StoreLocation) {
+  removeFile(location.hub)
+  Relocation(location).cancel()
+}

@@ -6,12 +6,14 @@ extension StoreLocation {
   package var lock: String { directory + "/store.lock" }
   package var bell: String { directory + "/bell" }
   package var live: String { directory + "/live" }
-  /// The files with a linked store's credentials for its hub, its credentials while it joins, and the certificate of
-  /// the hub's authority.
+  /// The files with a linked store's credentials for its hub, its credentials while it joins or while its hub moves, and the
+  /// certificates of the hub's authorities.
   package var hub: String { directory + "/hub" }
   package var joiningHub: String { directory + "/hub.new" }
+  package var movingHub: String { directory + "/hub.moved" }
   package var hubAuthority: String { hub + ".crt" }
   package var joiningAuthority: String { joiningHub + ".crt" }
+  package var movingAuthority: String { movingHub + ".crt" }
   /// The lock of the process that exchanges data between a linked store and its hub.
   package var syncLock: String { directory + "/sync.lock" }
   /// The file with the state of that process, and the file that other processes touch to request a comparison.

@@ -19,18 +19,30 @@ package struct DMHub: Program {
 
   static let shared = Flag("shared", "for a database that others use, too: change only the hub's schemas")
   static let hour = Option("hour", value: "SIZE", "let each person send SIZE in an hour, such as 64M") { text in
-    let size = try byteCount(text, of: "--hour")
-    guard size >= 1 << 20 else { throw usage("'\(text)' is too little for --hour; name at least 1M") }
+    try megabytes(text, of: "--hour")
+  }
+  static let disk = Option("disk", value: "SIZE", "keep SIZE of each person's messages, such as 1G, or none") { text in
+    text == "none" ? DiskLimit.none : .bytes(try megabytes(text, of: "--disk"))
+  }
+  static let force = Flag("force", "do it, although it cannot be undone")
+  static let cancel = Flag("cancel", "call the members back to this server")
+
+  /// A value of --disk.
+  enum DiskLimit { case none, bytes(Int) }
+
+  /// A size of at least 1 MiB.
+  private static func megabytes(_ text: String, of option: String) throws -> Int {
+    let size = try byteCount(text, of: option)
+    guard size >= 1 << 20 else { throw usage("'\(text)' is too little for \(option); name at least 1M") }
     return size
   }
-  static let force = Flag("force", "remove the hub with all of its messages")
 
   package static let command = Command(
     "dm-hub", "set up a hub, and invite people",
     synopsis: [
       "install [--public HOST[:PORT]] [--ca FILE] [--shared]", "check", "invite HANDLE [--days N]", "people", "reports",
-      "limit [--hour SIZE] [ACT=N|ACT=none]...", "revoke HANDLE|LOGIN", "status", "sweep", "unstick",
-      "uninstall --force",
+      "limit [--hour SIZE] [--disk SIZE] [ACT=N|ACT=none]...", "revoke HANDLE|LOGIN", "forget HANDLE --force",
+      "move HOST[:PORT] [--ca FILE] | --cancel", "status", "sweep", "unstick", "uninstall --force",
     ],
     options: [database],
     subcommands: [
@@ -44,12 +56,17 @@ package struct DMHub: Program {
       Command.Subcommand("people", "print the people on the hub, with their machines", run: printPeople),
       Command.Subcommand(
         "limit", operands: "[ACT=N|ACT=none]...",
-        "set what a person may do in a minute and an hour, and print the limits",
-        options: [hour], run: limit),
+        "set what each person may do and store, and print the limits",
+        options: [hour, disk], run: limit),
       Command.Subcommand("reports", "print the messages that members reported", run: printReports),
       Command.Subcommand(
         "revoke", operands: "HANDLE|LOGIN", "lock out a person, or one of their machines", run: revoke),
-      Command.Subcommand("status", "print the size of the hub, and what blocks it", run: printStatus),
+      Command.Subcommand(
+        "forget", operands: "HANDLE", "erase what a person said, and lock them out", options: [force], run: forget),
+      Command.Subcommand(
+        "move", operands: "[HOST[:PORT]]", "send members to another server, and take no changes here",
+        options: [authority, cancel], run: move),
+      Command.Subcommand("status", "print the size of the hub, and what is wrong with it", run: printStatus),
       Command.Subcommand("sweep", "erase the texts of expired messages now", run: sweep),
       Command.Subcommand("unstick", "end connections of members that block all others", run: unstick),
       Command.Subcommand("uninstall", "remove the hub, and its logins", options: [force], run: uninstall),
@@ -58,7 +75,7 @@ package struct DMHub: Program {
       ("dm-hub --db messages install --public hub.example.org --ca ca.crt", "in an empty database"),
       ("dm-hub --db messages invite zoe >invitation", "a token for one machine of Zoe's"),
       ("dm-hub --db messages people", "the people on the hub, and when they were seen"),
-    ], writes: ["invitation", "login", "report", "hub_server", "hub_limit", "hub_finding"])
+    ], writes: ["invitation", "login", "report", "hub_server", "hub_limit", "hub_erasure", "hub_finding"])
 
   /// Calls `body` with the hub, and throws its faults as errors for the administrator.
   static func asking<Value>(_ call: Invocation, _ body: (Administrator) throws -> Value) throws -> Value {
@@ -90,16 +107,20 @@ package struct DMHub: Program {
 
   static func limit(_ call: Invocation) throws {
     let acts = try call.arguments.operands.map(limit)
-    let bytes = try call.arguments[hour]
-    for limit in try asking(
-      call,
-      { hub in
-        try hub.limit(bytesPerHour: bytes, acts: acts)
-        return try hub.limits()
-      })
-    {
-      try call.print(limit, text: \.line)
+    var limits = acts.compactMap { act, perMinute in perMinute.map { HubLimit.act(act, perMinute: $0) } }
+    if let bytes = try call.arguments[hour] { limits.append(.bytesPerHour(bytes)) }
+    var keepsAll = false
+    switch try call.arguments[disk] {
+    case .bytes(let bytes)?: limits.append(.bytesPerPerson(bytes))
+    case .some(.none): keepsAll = true
+    case nil: break
     }
+    let unlimited = acts.filter { $0.perMinute == nil }.map(\.act)
+    let result = try asking(call) { hub in
+      try hub.limit(limits, unlimited: unlimited, keepsAll: keepsAll)
+      return try hub.limits()
+    }
+    for limit in result { try call.print(limit, text: \.line) }
   }
 
   /// The limit of an act, such as `say=60`; nil for `say=none`.
@@ -121,9 +142,44 @@ package struct DMHub: Program {
     try asking(call) { try $0.revoke(name) }
   }
 
+  static func forget(_ call: Invocation) throws {
+    let handle = try call.arguments.operand(0, "HANDLE").without("@")
+    try call.arguments.atMost(1)
+    guard call.arguments[force] else {
+      throw usage("all that '\(handle)' said on the hub would be gone; if so, say --force")
+    }
+    try call.print(asking(call) { try $0.forget(handle) }, text: \.line)
+  }
+
+  static func move(_ call: Invocation) throws {
+    try call.arguments.atMost(1)
+    let isCancelled = call.arguments[cancel]
+    guard call.arguments.operands.isEmpty == isCancelled else {
+      throw usage("name the new address, or say --cancel")
+    }
+    let address = try call.arguments.operands.first.map(HubAddress.init)
+    let certificate = try call.arguments[authority].map(readCertificate)
+    try asking(call) { try $0.move(to: address, authority: certificate) }
+    try printStatus(of: call)
+  }
+
   static func printStatus(_ call: Invocation) throws {
     try call.arguments.atMost(0)
-    try call.print(asking(call) { try $0.status() }, text: \.line)
+    let problems = try printStatus(of: call)
+    if problems > 0 {
+      try call.output.flush()
+      throw DMError(
+        .hubDamaged, "the hub needs its administrator: \(problems == 1 ? "1 problem" : "\(problems) problems")")
+    }
+  }
+
+  /// Prints the state of the hub.
+  ///
+  /// - Returns: the number of its problems.
+  @discardableResult private static func printStatus(of call: Invocation) throws -> Int {
+    let status = try asking(call) { try $0.status() }
+    try call.print(status, text: \.line)
+    return status.problems.count
   }
 
   static func sweep(_ call: Invocation) throws {
@@ -186,24 +242,31 @@ extension HubLogin {
 extension HubLimit {
   var line: String {
     if let bytesPerHour { return "\(TextFormat.size(bytesPerHour)) in an hour" }
+    if let bytesPerPerson { return "\(TextFormat.size(bytesPerPerson)) of each person's messages" }
     return "\(act ?? "") at most \(perMinute ?? 0) times in a minute"
+  }
+}
+
+extension HubErasure {
+  var line: String {
+    "forgot \(handle): \(messages) messages are erased, and they have left \(groups) groups"
   }
 }
 
 extension HubServer {
   var line: String {
     var parts = [
-      "version \(version) on PostgreSQL \(serverVersion / 10_000)", "\(persons) people with \(logins) machines",
-      "\(connections) connected of \(connectionLimit)", "\(conversations) conversations", "\(entries) entries",
-      TextFormat.size(bytes),
+      "version \(version) on PostgreSQL \(serverVersion / 10_000)",
+      "\(size.persons) people with \(size.logins) machines, \(size.loginsToday) of them seen today",
+      "\(load.connections) connected; \(load.allConnections) of \(load.connectionLimit) connections taken",
+      "\(size.conversations) conversations", "\(size.entries) entries", TextFormat.size(size.bytes),
     ]
-    if let oldestWriteSeconds, oldestWriteSeconds > 10 {
-      parts.append("a transaction is open for \(oldestWriteSeconds) seconds; dm-hub unstick ends it")
+    if size.reports > 0 { parts.append("\(size.reports) reports") }
+    if load.standbys > 0 {
+      parts.append("\(load.standbys) standbys" + (load.standbySeconds.map { ", \($0) seconds behind" } ?? ""))
     }
-    if preparedTransactions > 0 {
-      parts.append("\(preparedTransactions) prepared transactions hold up all members; end them with psql(1)")
-    }
-    return parts.joined(separator: "; ")
+    if let movedTo { parts.append("moved to \(movedTo)") }
+    return ([parts.joined(separator: "; ")] + problems.map { "problem: \($0)" }).joined(separator: "\n")
   }
 }
 
@@ -215,16 +278,4 @@ extension HubVersions {
   var line: String {
     before == now ? "the hub is of version \(now)\n" : "the hub is of version \(now) now; it was of \(before)\n"
   }
-}
-
-/// The text of a file with a certificate.
-func readCertificate(_ path: String) throws -> String {
-  guard let bytes = readFile(path, limit: 262_144), !bytes.isEmpty else {
-    throw DMError(.unknownFile, "cannot read '\(path)'", subject: path)
-  }
-  let text = String(decoding: bytes, as: UTF8.self)
-  guard isCertificate(text) else {
-    throw DMError(.badField, "'\(path)' holds no certificate in PEM; give that of the authority", subject: path)
-  }
-  return text
 }

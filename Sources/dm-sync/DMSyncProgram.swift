@@ -8,17 +8,23 @@ package struct DMSyncProgram: Program {
   static let follow = Flag("follow", short: "f", "keep synchronizing, and print the state each time it changes")
   static let linger = Flag(
     "linger", "keep synchronizing, without output, until nothing is queued or followed")
+  static let authority = Option(
+    "ca", value: "FILE", "the certificate of the authority that signed the hub's there")
   static let force = Flag("force", "leave without telling the hub")
 
   package static let command = Command(
     "dm-sync", "synchronize a store with its hub",
     synopsis: [
-      "", "-f | --linger", "join [TOKEN]", "status", "pending", "retry [ID]...", "drop ID...",
+      "", "-f | --linger", "join [TOKEN]", "move HOST[:PORT] [--ca FILE]", "status", "pending", "retry [ID]...",
+      "drop ID...",
       "network [normal|poor|very-poor|offline]", "leave [--force]",
     ],
     options: [follow, linger], rules: [.atMostOne([follow, linger])],
     subcommands: [
       Command.Subcommand("join", operands: "[TOKEN]", "link a new store to the hub of an invitation", run: join),
+      Command.Subcommand(
+        "move", operands: "HOST[:PORT]", "find the hub at another address, with the same login", options: [authority],
+        run: move),
       Command.Subcommand("status", "show the state of the connection, without asking the hub", run: printStatus),
       Command.Subcommand("pending", "print operations that are queued or were refused", run: printPending),
       Command.Subcommand("retry", operands: "[ID]...", "try refused operations again", run: retry),
@@ -49,6 +55,11 @@ extension DMSyncProgram {
 
   static func sync(_ call: Invocation) throws {
     try call.arguments.atMost(0)
+    try carry(call)
+  }
+
+  /// Synchronizes once, or as long as the flags say.
+  private static func carry(_ call: Invocation) throws {
     let (follows, lingers) = (call.arguments[follow], call.arguments[linger])
     let messenger = try call.messenger()
     var last: HubStatus?
@@ -134,6 +145,21 @@ extension DMSyncProgram {
       let (conversations, messages) = try messenger.counts()
       return "joined the hub as \(status.user); \(conversations) conversations, \(messages) messages are here"
     }
+  }
+
+  static func move(_ call: Invocation) throws {
+    let address = try HubAddress(call.arguments.operand(0, "HOST[:PORT]"))
+    try call.arguments.atMost(1)
+    let certificate = try call.arguments[authority].map(readCertificate)
+    forgetVariables(beginningWith: "PG")
+    let messenger = try call.messenger()
+    _ = try messenger.hubStatus()
+    do {
+      try Relocation(messenger.location).move(messenger, to: address, authority: certificate)
+    } catch let fault as HubFault {
+      throw fault.error
+    }
+    try carry(call)
   }
 
   /// The first line of standard input.

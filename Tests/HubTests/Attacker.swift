@@ -15,7 +15,7 @@ final class Attacker {
     let invitation = try hub.administrator.invite(Handle(handle), days: 1)
     let settings = try Credentials(invitation).settings()
     self.settings = settings
-    link = PQHubLink(label: "attacker", bell: nil) { settings }
+    link = PQHubLink(label: "attacker") { settings }
     _ = try link.open()
     if joins { try link.joined() }
     // Afterwards: who joins ends other connections.

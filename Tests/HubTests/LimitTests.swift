@@ -28,7 +28,7 @@ struct LimitTests {
   }
 
   @Test func `what is within the limit of an act is done, and the rest is postponed in order`() throws {
-    try hub.administrator.limit(bytesPerHour: nil, acts: [("say", 60), ("title", 1)])
+    try hub.administrator.limit([.act("say", perMinute: 60), .act("title", perMinute: 1)])
     let title = HubOperation(.title, conversation: group, payload: "{}")
     let answers = try alice.push([title] + says(59) + [title] + says(1))
     // The second title is one too many, and what follows it waits with it.
@@ -40,29 +40,52 @@ struct LimitTests {
     #expect(try alice.push(says(2)).map(\.fault).contains("over_quota"))
     let others = try alice.push([HubOperation(.avatar, conversation: group, payload: "{}")])
     #expect(others.map(\.fault) == [nil])
-    try hub.administrator.limit(bytesPerHour: nil, acts: [("say", nil), ("title", nil)])
+    try hub.administrator.limit([], unlimited: ["say", "title"])
     #expect(try alice.push([title] + says(100)).allSatisfy { $0.fault == nil })
-    #expect(try hub.administrator.limits().map(\.act) == [nil])
+    #expect(try hub.administrator.limits() == [.bytesPerHour(64 << 20)])
   }
 
   @Test func `of a push that is too large for the hour, the first part is done`() throws {
-    try hub.administrator.limit(bytesPerHour: 1 << 20, acts: [])
+    try hub.administrator.limit([.bytesPerHour(1 << 20)])
     let answers = try alice.push(says(4, bytes: 300_000))
     #expect(answers.map { $0.fault ?? "done" } == ["done", "done", "over_quota", "over_quota"])
     #expect(try alice.pull(group).count { $0.kind == .message } == 2)
-    #expect(try hub.administrator.limits() == [HubLimit(act: nil, perMinute: nil, bytesPerHour: 1 << 20)])
+    #expect(try hub.administrator.limits() == [.bytesPerHour(1 << 20)])
   }
 
   @Test func `an operation waits for the limit that stops it, and what is not done does not count`() throws {
-    try hub.administrator.limit(bytesPerHour: 1 << 20, acts: [("say", 2)])
+    try hub.administrator.limit([.bytesPerHour(1 << 20), .act("say", perMinute: 2)])
     let first = try alice.push(says(10, bytes: 200_000))
     #expect(first.map { $0.fault == nil } == [true, true] + Array(repeating: false, count: 8))
     // The limit of acts stops the third; the bytes would stop the fourth, and much longer.
     let wait = try #require(first.last?.retryAt).microseconds - Timestamp.now.microseconds
     #expect(0...31_000_000 ~= wait, "\(wait)")
-    try hub.administrator.limit(bytesPerHour: nil, acts: [("say", 100)])
+    try hub.administrator.limit([.act("say", perMinute: 100)])
     #expect(try alice.push(says(90, bytes: 200_000)).count { $0.fault == nil } <= 1)
-    try hub.administrator.limit(bytesPerHour: 1 << 30, acts: [])
+    try hub.administrator.limit([.bytesPerHour(1 << 30)])
     #expect(try alice.push(says(95)).allSatisfy { $0.fault == nil })
+  }
+
+  @Test func `what does not fit beside the messages that are kept waits until some are deleted`() throws {
+    try hub.administrator.limit([.bytesPerPerson(1 << 20)])
+    #expect(try hub.administrator.limits() == [.bytesPerHour(64 << 20), .bytesPerPerson(1 << 20)])
+    let kept = says(3, bytes: 300_000)
+    let seqs = try alice.push(kept + says(1, bytes: 300_000)).map { $0.fault ?? "done" }
+    #expect(seqs == ["done", "done", "done", "over_quota"])
+    // What needs no room is done, and deletes a message.
+    let entries = try alice.pull(group).filter { $0.kind == .message }
+    let delete = HubOperation(.delete, nonce: .random, conversation: group, id: entries[0].id, seq: entries[0].seq)
+    let answers = try alice.push([delete] + says(1, bytes: 300_000))
+    #expect(answers.map { $0.fault ?? "done" } == ["done", "over_quota"])
+    let wait = try #require(answers.last?.retryAt).microseconds - Timestamp.now.microseconds
+    #expect(500_000_000...600_000_000 ~= wait, "\(wait)")
+    try hub.server.psql(
+      hub.database, "UPDATE dm.person SET counted_at = counted_at - interval '11 minutes' WHERE kept > 0")
+    #expect(try alice.push(says(1, bytes: 300_000)).map(\.fault) == [nil])
+    // What was there before the limit counts, too.
+    try hub.administrator.limit([], keepsAll: true)
+    #expect(try alice.push(says(1, bytes: 300_000)).map(\.fault) == [nil])
+    try hub.administrator.limit([.bytesPerPerson(1 << 20)])
+    #expect(try alice.push(says(1, bytes: 1000)).map(\.fault) == ["over_quota"])
   }
 }

@@ -29,7 +29,7 @@ final class PostgresHub {
   /// A link of a new machine of a person, who has signed up.
   func link(_ handle: String) throws -> PQHubLink {
     let invitation = try administrator.invite(Handle(handle), days: 1)
-    let link = PQHubLink(label: "test", bell: nil) { try Credentials(invitation).settings() }
+    let link = PQHubLink(label: "test") { try Credentials(invitation).settings() }
     _ = try link.open()
     try link.joined()
     return link

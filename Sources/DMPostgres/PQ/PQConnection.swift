@@ -10,6 +10,9 @@ internal import DMSystem
 /// (PQconnectStartParams), and the C library's resolver cannot be interrupted. The parameter `hostaddr` avoids this
 /// wait.
 final class PQConnection {
+  /// The parameters of a connection (postgresql.org/docs/current/libpq-connect.html, section 34.1.2).
+  typealias Settings = [(name: String, value: String)]
+
   /// An SQL statement with its parameters; it runs in its own transaction.
   struct Statement {
     let sql: String
@@ -35,10 +38,10 @@ final class PQConnection {
   private static let timeout: Int64 = 15_000_000
 
   /// - Parameters:
-  ///   - settings: the parameters of the connection (postgresql.org/docs/current/libpq-connect.html, section 34.1.2).
+  ///   - settings: the parameters of the connection.
   ///   - expandsName: whether the name of the database may be a connection string.
   /// - Throws: `HubFault`.
-  init(_ settings: [(name: String, value: String)], expandsName: Bool = false) throws {
+  init(_ settings: Settings, expandsName: Bool = false) throws {
     let names = CStrings(settings.map(\.name))
     let values = CStrings(settings.map(\.value))
     let pq = try PQFunctions.loaded()

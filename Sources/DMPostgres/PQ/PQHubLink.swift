@@ -7,26 +7,33 @@ internal import DMSystem
 
 /// A link to a hub: PostgreSQL with the functions of the schema `dm1`.
 package final class PQHubLink: HubLink {
-  private let settings: () throws -> [(name: String, value: String)]
+  /// Opens a connection where the hub is.
+  private let opening: (_ connect: (PQConnection.Settings) throws -> PQGreeting) throws -> PQGreeting
   private let label: String
   private let bell: Watch?
   private let live: Watch?
   private var connection: PQConnection?
+  /// What goes with the next statements, which saves a round trip.
+  private var postponed: [PQConnection.Statement] = []
   /// How many comparisons in a row had the same horizon although conversations had changed.
   private var standing = 0
 
-  /// The link of a store: its credentials are read anew for each connection.
+  /// The link of a store: its credentials are read anew for each connection, and a hub that was moved is followed.
   package convenience init(_ location: StoreLocation) {
-    self.init(label: hostName(), bell: location.bell, live: location.live) {
-      try Credentials(file: location.hub).settings()
-    }
+    let relocation = Relocation(location)
+    self.init(label: hostName(), bell: location.bell, live: location.live, opening: relocation.opened)
   }
 
-  init(
-    label: String, bell: String?, live: String? = nil,
-    _ settings: @escaping () throws -> [(name: String, value: String)]
+  /// A link with settings of its own, which does not follow a hub that was moved.
+  convenience init(label: String, _ settings: @escaping () throws -> PQConnection.Settings) {
+    self.init(label: label, bell: nil, live: nil) { connect in try connect(settings()) }
+  }
+
+  private init(
+    label: String, bell: String?, live: String?,
+    opening: @escaping ((PQConnection.Settings) throws -> PQGreeting) throws -> PQGreeting
   ) {
-    self.settings = settings
+    self.opening = opening
     self.label = label
     self.bell = bell.map(Watch.init)
     self.live = live.map(Watch.init)
@@ -37,68 +44,70 @@ package final class PQHubLink: HubLink {
     return connection
   }
 
-  package func close() { connection = nil }
+  package func close() {
+    connection = nil
+    postponed = []
+  }
+
+  /// Runs statements after those that were postponed, in the same round trip.
+  @discardableResult private func run(_ statements: [PQConnection.Statement]) throws -> Bool {
+    let connection = try open(connection)
+    defer { postponed = [] }
+    return try connection.run(postponed + statements)
+  }
+
+  private func rows<Value>(_ sql: String, _ values: [String?], _ make: @escaping (PQRow) throws -> Value) throws
+    -> [Value]
+  {
+    var rows: [Value] = []
+    try run([PQConnection.Statement(sql, values) { rows.append(try make($0)) }])
+    return rows
+  }
 
   // MARK: Calls
 
   package func open() throws -> HubHello {
     close()
-    let connection = try PQConnection(settings())
-    var hello: HubHello?
-    var channel = ""
-    try connection.run([
-      PQConnection.settings(),
-      PQConnection.Statement(
-        "SELECT hub, epoch, started_at, is_standby, person, handle, machine, now, poll_seconds, people_rev, channel, 'signals' = ANY (features) "
-          + "FROM dm1.hello(1, $1)", [label]
-      ) { row in
-        hello = HubHello(
-          hub: try row.identifier(0), epoch: try row.identifier(1), startedAt: try row.timestamp(2),
-          isStandby: try row.flag(3), person: try row.integer(4), handle: try row.text(5),
-          machine: try row.identifier(6), now: try row.timestamp(7),
-          pollSeconds: row.optionalInteger(8).map { Int(clamping: $0) }, peopleRev: try row.integer(9))
-        channel = try row.text(10)
-        hello?.hasSignals = try row.flag(11)
-      },
-    ])
-    guard var hello else { throw HubFault.damaged("the hub does not say who this is") }
-    if hello.pollSeconds == nil, !hello.isStandby, try !listens(connection, to: channel) {
-      hello.isPooled = true
-      hello.pollSeconds = 2
+    var opened = try opening(greeted)
+    if opened.hello.pollSeconds == nil, !opened.hello.isStandby, try !listens(opened) {
+      opened.hello.isPooled = true
+      opened.hello.pollSeconds = 2
     }
-    self.connection = connection
-    return hello
+    connection = opened.connection
+    return opened.hello
+  }
+
+  private func greeted(_ settings: PQConnection.Settings) throws -> PQGreeting {
+    try PQGreeting(PQConnection(settings), label: label)
   }
 
   /// Listens for hints; false if none can arrive, because a pooler gives each transaction another connection.
-  private func listens(_ connection: PQConnection, to channel: String) throws -> Bool {
+  private func listens(_ opened: PQGreeting) throws -> Bool {
     // The channel's name cannot be a parameter, so it is checked: a hub's channels have only letters, digits and
     // underscores.
+    let channel = opened.channel
     guard channel.utf8.allSatisfy(isNameByte) else { throw HubFault.damaged("the hub names a channel that is none") }
-    try connection.run([PQConnection.Statement("LISTEN \(channel)")])
-    let isDirect = try connection.rows("SELECT pg_backend_pid() = $1::integer", [String(connection.process)]) {
-      try $0.flag(0)
+    let listen = PQConnection.Statement("LISTEN \(channel)")
+    if opened.isDirect {
+      postponed = [listen]
+      return true
     }
-    if isDirect == [true] { return true }
     // A pooler is in between. Unless it reserves this server connection for this machine, notices from another
     // connection do not arrive.
-    do {
-      let other = try PQConnection(settings())
-      try other.run([PQConnection.Statement("NOTIFY \(channel)")])
-    }
-    var awaited = [Awaited(connection.descriptor, for: .reading)]
+    try opened.connection.run([listen])
+    try opening(greeted).connection.run([PQConnection.Statement("NOTIFY \(channel)")])
+    var awaited = [Awaited(opened.connection.descriptor, for: .reading)]
     let end = monotonicMicroseconds() + 2_000_000
-    while try connection.notifications().isEmpty {
+    while try opened.connection.notifications().isEmpty {
       guard waitForAny(of: &awaited, until: end) || monotonicMicroseconds() < end else { return false }
     }
     return true
   }
 
   package func compare(since horizon: String?) throws -> HubComparison {
-    let connection = try open(connection)
     var comparison: (horizon: String, peopleRev: Int64)?
     var conversations: [HubComparison.Conversation] = []
-    try connection.run([
+    try run([
       PQConnection.Statement(
         "SELECT h.horizon::text, h.people_rev, c.* FROM dm1.changed($1::xid8) h "
           + "LEFT JOIN LATERAL unnest(h.conv, h.rev, h.mark, h.sees) c ON true", [horizon]
@@ -124,7 +133,7 @@ package final class PQHubLink: HubLink {
 
   /// Asks the hub to end the connections of members that may block others, such as with a transaction open for over ten
   /// seconds.
-  private func unstick() throws { try open(connection).run([PQConnection.Statement("SELECT dm1.unstick()")]) }
+  private func unstick() throws { try run([PQConnection.Statement("SELECT dm1.unstick()")]) }
 
   package func exchange(
     _ operations: [HubOperation], pulling: [HubPull], limit: Int, _ batch: (HubBatch) throws -> Void
@@ -135,7 +144,7 @@ package final class PQHubLink: HubLink {
     // network.
     let pulled = PulledBatches(pulling)
     if !pulling.isEmpty { statements.append(self.pulling(pulling, limit, into: pulled)) }
-    let fault = Result { try open(connection).run(statements) }
+    let fault = Result { try run(statements) }
     switch fault {
     // If `wake` failed, a member may be filling the server's queue of notices.
     case .success(let isWhole): if !isWhole { try unstick() }
@@ -181,11 +190,11 @@ package final class PQHubLink: HubLink {
   private func busy(among operations: [HubOperation]) throws -> Set<Identifier> {
     let conversations = Set(operations.compactMap(\.conversation)).map(\.description)
     return Set(
-      try open(connection).rows("SELECT * FROM dm1.busy($1::uuid[])", [array(conversations)]) { try $0.identifier(0) })
+      try rows("SELECT * FROM dm1.busy($1::uuid[])", [array(conversations)]) { try $0.identifier(0) })
   }
 
   package func people(after rev: Int64) throws -> [HubPerson] {
-    try open(connection).rows(
+    try rows(
       "SELECT id, handle, profile, shows_presence, created_at, rev, is_disabled FROM dm1.people($1::bigint, 1000)",
       [String(rev)]
     ) { row in
@@ -196,7 +205,7 @@ package final class PQHubLink: HubLink {
   }
 
   package func members(of conversation: Identifier) throws -> [HubMember] {
-    try open(connection).rows(
+    try rows(
       "SELECT person, is_owner, since FROM dm1.members($1::uuid)", [conversation.description]
     ) { HubMember(person: try $0.integer(0), isOwner: try $0.flag(1), since: try $0.integer(2)) }
   }
@@ -204,7 +213,7 @@ package final class PQHubLink: HubLink {
   package func signals(_ own: HubSignals) throws -> [HubSignal] {
     var hidden = JSONWriter()
     hidden.array { json in for handle in own.hiddenFrom ?? [] { json.value(handle.description) } }
-    return try open(connection).rows(
+    return try rows(
       "SELECT conv, person, rest, age FROM dm1.signals($1::uuid[], $2::integer[], $3::uuid[], $4::boolean, "
         + "CASE WHEN $5::jsonb IS NOT NULL THEN ARRAY(SELECT jsonb_array_elements_text($5::jsonb)) END, $6::uuid[], $7::integer)",
       [
@@ -221,14 +230,15 @@ package final class PQHubLink: HubLink {
   }
 
   /// Reports to the hub that the sign-up is complete.
-  func joined() throws { try open(connection).run([PQConnection.Statement("SELECT dm1.joined()")]) }
+  func joined() throws { try run([PQConnection.Statement("SELECT dm1.joined()")]) }
 
   /// Removes this machine's login from the hub.
-  package func goodbye() throws { try open(connection).run([PQConnection.Statement("SELECT dm1.goodbye()")]) }
+  package func goodbye() throws { try run([PQConnection.Statement("SELECT dm1.goodbye()")]) }
 
   // MARK: Waiting
 
   package func wait(for duration: Duration) throws -> HubHint {
+    if !postponed.isEmpty { try run([]) }
     let connection = try open(connection)
     var hint = HubHint(conversations: try hinted(connection))
     if !hint.conversations.isEmpty { return hint }
@@ -261,38 +271,3 @@ private func isNameByte(_ byte: UInt8) -> Bool {
 
 /// An array of values that need no quotes, as PostgreSQL reads it.
 private func array(_ values: [String]) -> String { "{\(values.joined(separator: ","))}" }
-
-/// The result of a pull, in batches of one conversation each.
-private final class PulledBatches {
-  private let asked: Set<Identifier>
-  private var batches: [HubBatch] = []
-  private var entries: [HubEntry] = []
-
-  init(_ pulls: [HubPull]) { asked = Set(pulls.map(\.conversation)) }
-
-  /// - Throws: `HubFault.damaged` for a row of a conversation that was not requested, or with an invalid kind.
-  func add(_ row: PQRow) throws {
-    let conversation = try row.identifier(0)
-    guard asked.contains(conversation) else { throw HubFault.damaged("the hub tells what it was not asked") }
-    switch try row.integer(6) {
-    case 0...: break
-    case -1:
-      endBatch()
-      return batches.append(.fork(conversation))
-    default: throw HubFault.damaged("the hub tells of entries that are none")
-    }
-    let entry = try HubEntry(row)
-    if let last = entries.last, last.conversation != entry.conversation { endBatch() }
-    entries.append(entry)
-  }
-
-  private func endBatch() {
-    if !entries.isEmpty { batches.append(.entries(entries)) }
-    entries = []
-  }
-
-  func finished() -> [HubBatch] {
-    endBatch()
-    return batches
-  }
-}

@@ -31,16 +31,31 @@ end;
 
 create or replace function dm.counts()
 returns table (
-  persons bigint, logins bigint, conversations bigint, entries bigint, bytes bigint, connections bigint,
-  connection_limit integer, oldest_write timestamptz)
+  persons bigint, logins bigint, logins_today bigint, conversations bigint, entries bigint, bytes bigint, reports bigint,
+  connections bigint, all_connections bigint, connection_limit integer, oldest_write timestamptz, notices double precision,
+  moved_to text)
 language sql stable security definer set search_path = pg_catalog, pg_temp
 begin atomic
-  select (select count(*) from dm.person), (select count(*) from dm.login), (select count(*) from dm.conversation),
+  select (select count(*) from dm.person), (select count(*) from dm.login),
+    (select count(*) from dm.logins() l where l.seen_at > now() - interval '1 day'),
+    (select count(*) from dm.conversation),
     (select coalesce(sum(rev), 0)::bigint from dm.conversation), pg_database_size(current_database()),
+    (select count(*) from dm.report),
     (select count(*) from pg_stat_activity a
       where a.datname = current_database() and a.usename in (select l.role from dm.login l)),
-    dm.connection_limit(), (select min(a.xact_start) from pg_stat_activity a where a.backend_xid is not null);
+    (select sum(pg_stat_get_db_numbackends(d.oid))::bigint from pg_database d),
+    dm.connection_limit(), (select min(a.xact_start) from pg_stat_activity a where a.backend_xid is not null),
+    pg_notification_queue_usage(), (select h.moved_to from dm.hub h);
 end;
+
+-- Sends members to another address, or calls them back for null. After that nothing more is written here: the connections
+-- of all members have ended.
+create or replace function dm.move(p_address text, p_authority text) returns void language plpgsql volatile
+security definer set search_path = pg_catalog, pg_temp as $$
+begin
+  perform dm.notice_move();
+  update dm.hub set moved_to = p_address, moved_authority = p_authority;
+end $$;
 
 -- Erases at most a hundred expired messages, and deletes signals that are over. Returns how many messages.
 create or replace function dm.sweep() returns integer language plpgsql volatile security definer
@@ -50,6 +65,19 @@ begin
   delete from dm.presence p where p.at < now() - interval '90 days';
   delete from dm.done_act d where d.spent_at < now() - interval '1 hour';
   return dm.erase_expired();
+end $$;
+
+create or replace function dm.is_forgotten(p_handle text) returns boolean language sql stable security definer
+set search_path = pg_catalog, pg_temp
+return exists (select from dm.person p where p.handle = p_handle and p.forgotten_at is not null);
+
+-- Sets how many bytes of messages the hub keeps of each person; null for no limit. What it keeps is counted when the person
+-- pushes next.
+create or replace function dm.limit_disk(bytes bigint) returns void language plpgsql volatile security definer
+set search_path = pg_catalog, pg_temp as $$
+begin
+  update dm.person p set counted_at = 'epoch' where p.counted_at <> 'epoch' and (select h.person_bytes is null from dm.hub h);
+  update dm.hub set person_bytes = bytes;
 end $$;
 
 -- Adds a login to the person with a handle, and adds the person if nobody has the handle.
@@ -110,6 +138,12 @@ create or replace function dm.end_connections(p_role name) returns void language
 set search_path = pg_catalog, pg_temp
 begin atomic
   select pg_terminate_backend(a.pid, 2000) from pg_stat_activity a where a.usename = p_role;
+end;
+
+create or replace function dm.end_all_connections() returns void language sql volatile security definer
+set search_path = pg_catalog, pg_temp
+begin atomic
+  select dm.end_connections(l.role) from dm.login l;
 end;
 
 -- The roles to drop: those of machines that were revoked or said goodbye, and of expired invitations.

@@ -95,9 +95,41 @@ begin
   if exists (select from dm.act_limit) then
     select a.allowed, a.later into allowed, later from dm.spend_acts(p_person, operations, allowed, later) a;
   end if;
+  if exists (select from dm.hub h where h.person_bytes is not null) then
+    select d.allowed, d.later into allowed, later from dm.spend_disk(p, operations, allowed, later) d;
+  end if;
   if allowed > 0 then
     update dm.person x set spent = left_over + bytes[allowed], spent_at = now() where x.id = p_person;
   end if;
+end $$;
+
+-- Applies the limit of what the hub keeps of a person: lowers `allowed` to the operations before the first one whose payload
+-- does not fit, sets `later` to when the hub counts anew, and counts the allowed operations.
+create or replace function dm.spend_disk(p dm.person, operations jsonb, inout allowed bigint, inout later timestamptz)
+language plpgsql volatile set search_path = pg_catalog, pg_temp as $$
+declare
+  most bigint := (select h.person_bytes from dm.hub h);
+  -- The bytes of the operations up to each one, for those with a payload; base64 has four digits for three bytes.
+  sizes bigint[] := array(
+    select case when o.value ? 'payload'
+      then (sum(coalesce(octet_length(o.value->>'payload'), 0) / 4 * 3) over (order by o.place))::bigint end
+    from jsonb_array_elements(operations) with ordinality o (value, place) order by o.place);
+  first bigint;
+begin
+  first := (select min(s.place) from unnest(sizes) with ordinality s (size, place) where p.kept + s.size > most);
+  if p.counted_at = 'epoch' or first <= allowed and p.counted_at < now() - interval '10 minutes' then
+    p.kept := (select coalesce(sum(octet_length(e.payload)), 0) from dm.entry e
+      where e.actor = p.id and e.nonce is not null);
+    p.counted_at := now();
+    first := (select min(s.place) from unnest(sizes) with ordinality s (size, place) where p.kept + s.size > most);
+  end if;
+  if first <= allowed then
+    allowed := first - 1;
+    later := greatest(later, p.counted_at + interval '10 minutes');
+  end if;
+  update dm.person x set counted_at = p.counted_at, kept = p.kept + coalesce(
+      (select max(s.size) from unnest(sizes) with ordinality s (size, place) where s.place <= spend_disk.allowed), 0)
+    where x.id = p.id;
 end $$;
 
 -- Applies the limits of acts: lowers `allowed` to the operations before the first one over a limit, sets `later` to the time
@@ -162,6 +194,9 @@ begin
   if current_setting('synchronous_commit') in ('off', 'local') then
     perform set_config('synchronous_commit', 'on', true);
   end if;
+  if exists (select from dm.hub h where h.moved_to is not null) then
+    raise exception 'the hub was moved' using errcode = '25006';
+  end if;
   if jsonb_array_length(operations) > 1000 then
     raise exception 'more than 1000 operations' using errcode = '54000';
   end if;
@@ -190,8 +225,19 @@ exception when unique_violation then
   raise exception 'try again' using errcode = '40001';
 end $$;
 
--- Notifies the other machines of members who see the newest entry of the conversations. Call it in a separate
--- transaction, because a commit with notifications takes a lock of the whole server.
+-- Notifies the machines of members who see the newest entry of the conversations, except one login.
+create or replace function dm.notify(conversations uuid[], p_except name default null) returns void language sql volatile
+set search_path = pg_catalog, pg_temp
+begin atomic
+  select pg_notify(l.channel, 'c ' || m.conv)
+    from dm.conversation c
+    join dm.member m on m.conv = c.id and (upper_inf(m.sees) or upper(m.sees) > c.rev)
+    join dm.login l on l.person = m.person
+    where c.id = any (conversations) and l.role is distinct from p_except;
+end;
+
+-- Notifies the other machines of members. Call it in a separate transaction, because a commit with notifications takes a
+-- lock of the whole server.
 create or replace function dm1.wake(conversations uuid[]) returns void language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp as $$
 declare
@@ -200,14 +246,9 @@ begin
   if current_setting('transaction_isolation') <> 'read committed' then
     raise exception 'only in read committed transactions' using errcode = '25000';
   end if;
-  perform pg_notify(l.channel, 'c ' || woken.conv)
-    from (
-      select distinct m.person, m.conv from dm.member x
-      join dm.conversation c on c.id = x.conv
-      join dm.member m on m.conv = x.conv and (upper_inf(m.sees) or upper(m.sees) > c.rev)
-      where x.person = me and x.conv = any (conversations) and upper_inf(x.sees)) woken
-    join dm.login l on l.person = woken.person
-    where l.role <> session_user;
+  perform dm.notify(array(
+    select x.conv from dm.member x
+    where x.person = me and x.conv = any (conversations) and upper_inf(x.sees)), session_user);
 end $$;
 
 -- The given conversations that another transaction has locked, if the caller is or was a member.

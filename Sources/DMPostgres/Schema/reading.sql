@@ -13,13 +13,26 @@ declare
 begin
   select * into hub from dm.hub;
   if hub.fingerprint is distinct from place and not pg_is_in_recovery() then
-    update dm.hub set fingerprint = place, epoch = gen_random_uuid() where fingerprint is distinct from place;
+    -- A hub that was moved is at its new address now.
+    update dm.hub set fingerprint = place, epoch = gen_random_uuid(),
+        moved_to = null, moved_authority = null, address = coalesce(moved_to, address),
+        authority = case when moved_to is null then authority else coalesce(moved_authority, authority) end
+      where fingerprint is distinct from place;
     -- Transaction numbers from another server may be higher than those of this one.
     update dm.conversation set touched = pg_current_xact_id() where touched > pg_current_xact_id();
     update dm.member set ended = pg_current_xact_id() where ended > pg_current_xact_id();
     select * into hub from dm.hub;
   end if;
   return hub;
+end $$;
+
+-- Ends a move: the hub is on another server now, or the administrator says that it is at the address to which it moved.
+create or replace function dm.arrive(p_address text) returns void language plpgsql volatile security definer
+set search_path = pg_catalog, pg_temp as $$
+begin
+  perform dm.notice_move();
+  update dm.hub set moved_to = null, moved_authority = null, authority = coalesce(moved_authority, authority)
+    where moved_to in (p_address, p_address || ':5432');
 end $$;
 
 -- The maximum number of connections for roles other than superusers.
@@ -60,8 +73,16 @@ begin
   end if;
   return query select at.uuid, at.epoch, pg_postmaster_start_time(), pg_is_in_recovery(), p.id, p.handle, mine.machine,
       mine.channel, clock_timestamp(), pause, (select r.rev from dm.people r), at.schema,
-      array['words', 'signals']
+      array['words', 'signals'] || case when at.moved_to is not null then '{moved}'::text[] end
     from dm.person p where p.id = mine.person;
+end $$;
+
+-- Where the hub is now: no row if it is here.
+create or replace function dm1.moved() returns table (address text, authority text) language plpgsql stable
+security definer set search_path = pg_catalog, pg_temp as $$
+begin
+  perform dm.my_login();
+  return query select h.moved_to, h.moved_authority from dm.hub h where h.moved_to is not null;
 end $$;
 
 -- Called before the password of the invitation is replaced; fails if the invitation was already used to join.

@@ -21,9 +21,14 @@ extension RecordsTests {
       HubLogin(
         handle: "bob", login: text, label: text, invitedUntil: last, joinedAt: last, seenAt: last, isDisabled: false),
       HubServer(
-        version: 1, persons: 1, logins: 1, connections: 1, connectionLimit: 1, conversations: 1, entries: 1, bytes: 1,
-        oldestWriteSeconds: isFull ? 1 : nil, preparedTransactions: 0, serverVersion: 150_000),
-      HubLimit(act: isFull ? "say" : nil, perMinute: isFull ? 60 : nil, bytesPerHour: isFull ? 1 << 20 : nil),
+        version: 1, serverVersion: 150_000, movedTo: text,
+        size: HubServer.Size(
+          persons: 1, logins: 1, loginsToday: 1, conversations: 1, entries: 1, bytes: 1, reports: 1),
+        load: HubServer.Load(
+          connections: 1, allConnections: 1, connectionLimit: 1, oldestWriteSeconds: isFull ? 61 : nil,
+          preparedTransactions: 0, noticePercent: 0, standbys: 1, standbySeconds: isFull ? 1 : nil)),
+      isFull ? HubLimit(act: "say", perMinute: 60, bytesPerHour: 1 << 20, bytesPerPerson: 1 << 20) : HubLimit(),
+      HubErasure(handle: "bob", messages: 1, groups: 1),
       HubFinding(isNote: isFull, text: "x"),
     ]
   }

@@ -43,6 +43,7 @@ struct HubFormTests {
     try hub.sql("UPDATE dm.hub SET schema = schema + 1")
     for words in [
       ["install"], ["check"], ["invite", "bob"], ["people"], ["reports"], ["limit"], ["status"], ["sweep"], ["unstick"],
+      ["move", "hub.example.org"], ["forget", "bob", "--force"],
       ["revoke", "bob"],
       ["uninstall", "--force"],
     ] {
@@ -148,9 +149,16 @@ struct HubFormTests {
   @Test func `install updates a hub of the first version while members write to it`() throws {
     let hub = try HubFixture()
     let (bob, alice) = (try hub.machine("bob"), try hub.machine("alice"))
-    // The first version had no reports, and perhaps other functions.
+    // The first version had no reports and could not move, and perhaps had other functions.
     try hub.sql(
       """
+      DO $$ BEGIN
+        EXECUTE replace(pg_get_functiondef('dm1.push'::regproc), 'h.moved_to is not null', 'false');
+        EXECUTE replace(pg_get_functiondef('dm1.hello'::regproc), 'at.moved_to is not null', 'false');
+      END $$;
+      DROP FUNCTION dm.counts, dm.is_forgotten, dm1.moved;
+      ALTER TABLE dm.hub DROP COLUMN moved_to, DROP COLUMN moved_authority, DROP COLUMN person_bytes;
+      ALTER TABLE dm.person DROP COLUMN kept, DROP COLUMN counted_at, DROP COLUMN forgotten_at;
       DROP TABLE dm.report, dm.typing, dm.presence, dm.act_limit, dm.done_act; UPDATE dm.hub SET schema = 1;
       CREATE FUNCTION dm.spend(bigint, bigint) RETURNS timestamptz LANGUAGE sql RETURN now();
       CREATE OR REPLACE FUNCTION dm.spend(p_person bigint, operations jsonb, OUT allowed bigint, OUT later timestamptz)
@@ -176,14 +184,14 @@ struct HubFormTests {
     try bob.done("dm-edit", ["report", "alice:1"])
     try bob.sync()
     #expect(try hub.hub(["reports"]).record["text"]?.string == "begin")
-    #expect(try hub.sql("SELECT schema FROM dm.hub") == "2\n")
+    #expect(try hub.sql("SELECT schema FROM dm.hub") == "3\n")
     #expect(try alice.done("dm-sync", ["pending"]).output.isEmpty)
   }
 
   @Test func `limits are set and printed, and wrong ones are refused`() throws {
     let hub = try HubFixture()
     #expect(try hub.hub(["limit"]).record["bytes_per_hour"]?.int == 64 << 20)
-    let set = try hub.hub(["limit", "--hour", "2M", "say=60", "begin=10"]).records
+    let set = try hub.hub(["limit", "--hour", "2M", "--disk", "none", "say=60", "begin=10"]).records
     #expect(set.map { $0["act"]?.string ?? "" } == ["", "begin", "say"] && set[0]["bytes_per_hour"]?.int == 2 << 20)
     #expect(
       try hub.hub(["limit", "begin=none", "--text"]).stdout == "2048 KiB in an hour\nsay at most 60 times in a minute\n"

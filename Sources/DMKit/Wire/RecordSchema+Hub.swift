@@ -1,0 +1,73 @@
+internal import DMModel
+internal import DMStore
+
+extension RecordSchema {
+  /// The records that dm-sync and dm-hub print.
+  package static let hubRecords = [hub, outbox, invitation, login, hubServer, hubLimit, hubErasure, hubFinding]
+
+  static let hubLimit = RecordSchema(
+    "hub_limit",
+    [
+      Field("act", .words(Outbox.Act.allCases.map(\.word)), optional: true),
+      Field("per_minute", .integer, optional: true),
+      Field("bytes_per_hour", .integer, optional: true), Field("bytes_per_person", .integer, optional: true),
+    ])
+
+  static let hubErasure = RecordSchema(
+    "hub_erasure", [Field("handle", .handle), Field("message_count", .integer), Field("group_count", .integer)])
+
+  static let hub = RecordSchema(
+    "hub",
+    [
+      Field("state", .words(HubStatus.State.allCases.map(\.rawValue))),
+      Field("color", .words(HubStatus.Color.allCases.map(\.rawValue))), Field("user", .handle),
+      Field("network", .words(HubNetwork.allCases.map(\.word))), Field("is_running", .boolean),
+      Field("queued_count", .integer), Field("failed_count", .integer),
+      Field("oldest_queued_at", .time, optional: true), Field("attempts", .integer),
+      Field("last_sync_at", .time, optional: true), Field("next_attempt_at", .time, optional: true),
+      Field("retry_at", .time, optional: true), Field("clock_offset", .integer, optional: true),
+      Field("fault", .string, optional: true),
+      Field("set_aside", .list(.members(setAside)), optional: true),
+    ])
+
+  private static let setAside = [
+    Field("conversation_id", .uuid), Field("conversation", .string, optional: true), Field("code", .string),
+  ]
+
+  static let outbox = RecordSchema(
+    "outbox",
+    [
+      Field("id", .integer), Field("act", .words(Outbox.Act.allCases.map(\.word))),
+      Field("state", .words(OutboxItem.State.allCases.map(\.rawValue))),
+      Field("conversation_id", .uuid, optional: true), Field("conversation", .string, optional: true),
+      Field("message_id", .uuid, optional: true), Field("text", .string, optional: true), Field("created_at", .time),
+      Field("attempts", .integer), Field("next_attempt_at", .time, optional: true),
+      Field("failure", .string, optional: true),
+    ])
+
+  static let invitation = RecordSchema(
+    "invitation", [Field("handle", .handle), Field("login", .string), Field("token", .string)])
+
+  static let login = RecordSchema(
+    "login",
+    [
+      Field("handle", .handle), Field("login", .string, optional: true), Field("label", .string, optional: true),
+      Field("invited_until", .time, optional: true), Field("joined_at", .time, optional: true),
+      Field("seen_at", .time, optional: true), Field("is_disabled", .boolean),
+    ])
+
+  static let hubServer = RecordSchema(
+    "hub_server",
+    [
+      Field("version", .integer), Field("server_version", .integer), Field("moved_to", .string, optional: true),
+      Field("person_count", .integer), Field("login_count", .integer), Field("seen_login_count", .integer),
+      Field("connection_count", .integer), Field("connection_limit", .integer),
+      Field("conversation_count", .integer), Field("entry_count", .integer), Field("size_bytes", .integer),
+      Field("report_count", .integer), Field("oldest_write_seconds", .integer, optional: true),
+      Field("prepared_transaction_count", .integer), Field("notification_queue_percent", .integer),
+      Field("standby_count", .integer), Field("standby_lag_seconds", .integer, optional: true),
+      Field("problems", .list(.string)),
+    ])
+
+  static let hubFinding = RecordSchema("hub_finding", [Field("is_note", .boolean), Field("message", .string)])
+}

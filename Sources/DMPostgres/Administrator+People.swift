@@ -1,0 +1,142 @@
+internal import DMKit
+package import DMModel
+internal import DMSync
+internal import DMSystem
+
+/// The people of a hub and their machines.
+extension Administrator {
+  /// Invites a new person, or another machine of a person.
+  ///
+  /// - Parameter days: how long the invitation is valid.
+  /// - Throws: `HubFault`, `no_hub` for a database without a hub.
+  package func invite(_ handle: Handle, days: Int) throws -> Invitation {
+    try handle.checkNew()
+    try installedVersion()
+    try refuseMoved()
+    let password = Credentials.randomPassword()
+    // A SCRAM verifier does not depend on the role's name, which may therefore be empty.
+    let verifier = try connection.verifier(of: password, for: "")
+    try dropLogins()
+    let forgotten = try connection.rows("SELECT dm.is_forgotten($1)", [handle.description]) { try $0.flag(0) }
+    if forgotten == [true] {
+      throw DMError(
+        .handleTaken, "the person with the handle '\(handle)' was forgotten; choose another handle",
+        subject: "\(handle)")
+    }
+    let login = try persist {
+      try connection.rows("SELECT dm.invite($1, $2, $3::integer)", [handle.description, verifier, String(days)]) {
+        try $0.text(0)
+      }
+    }
+    let (address, authority) =
+      try connection.rows("SELECT address, authority FROM dm.hub") {
+        ($0.optionalText(0), $0.optionalText(1))
+      }.first ?? (nil, nil)
+    let database = try connection.rows("SELECT current_database()") { try $0.text(0) }
+    guard let user = login.first, let name = database.first else {
+      throw HubFault.damaged("the hub has not answered to the invitation")
+    }
+    let reached = try address.map(HubAddress.init) ?? HubAddress(host: connection.host, port: nil)
+    return Invitation(
+      host: reached.host, port: reached.port ?? connection.port, database: name, user: user, password: password,
+      authority: authority)
+  }
+
+  /// The persons in the order of their handles, each with their machines.
+  ///
+  /// - Throws: `HubFault`, `no_hub` for a database without a hub.
+  package func people() throws -> [HubLogin] {
+    try installedVersion()
+    return try connection.rows(
+      "SELECT handle, role::text, label, invited_until, joined_at, seen_at, is_disabled FROM dm.logins()"
+    ) { row in
+      HubLogin(
+        handle: try row.text(0), login: row.optionalText(1), label: row.optionalText(2),
+        invitedUntil: try row.optionalTimestamp(3), joinedAt: try row.optionalTimestamp(4),
+        seenAt: try row.optionalTimestamp(5), isDisabled: try row.flag(6))
+    }
+  }
+
+  /// Revokes the access of a person or of one of their machines, and ends their connections.
+  ///
+  /// The logins are locked out first, because their open connections can hold locks on the rows.
+  ///
+  /// - Parameter name: a handle, or the name of a login.
+  /// - Throws: `HubFault`, `no_hub`, `unknown_user`.
+  package func revoke(_ name: String) throws {
+    try installedVersion()
+    try connection.rows("SELECT dm.logins_of($1)::text", [name], { try $0.text(0) }).forEach(lockOut)
+    guard try persist({ try connection.rows("SELECT dm.expel($1)", [name]) { try $0.flag(0) } }) == [true] else {
+      throw DMError(.unknownUser, "nobody on the hub, and no login, is '\(name)'", subject: name)
+    }
+    try dropLogins()
+  }
+
+  /// Prevents a login from connecting, and ends its connections.
+  ///
+  /// The login's connections can hold the lock of its role, and it can make new ones as long as it may connect.
+  func lockOut(_ login: String) throws {
+    guard try connection.rows("SELECT dm.has_role($1)", [login], { try $0.flag(0) }) == [true] else { return }
+    let role = try connection.identifier(login)
+    func end() throws { _ = try connection.rows("SELECT dm.end_connections($1)", [login]) { _ in } }
+    try persist {
+      try end()
+      try connection.run([PQConnection.Statement("ALTER ROLE \(role) NOLOGIN")])
+    }
+    // Calls `end` twice, because a connection that the server accepted earlier may start after the first call.
+    for _ in 0..<2 { try end() }
+  }
+
+  /// Drops the roles of machines that were revoked or have left.
+  ///
+  /// A role that cannot be dropped now is dropped later; meanwhile it can do no harm.
+  private func dropLogins() throws {
+    // A former login may still be connected and hold a lock, so `persist` is needed.
+    let former = try persist { try connection.rows("SELECT dm.former_logins()::text") { try $0.text(0) } }
+    try former.forEach(lockOut)
+    _ = try persist { try connection.rows("SELECT dm.drop_logins()") { _ in } }
+  }
+
+  /// - Throws: `no_hub` for a hub that was moved: what is written here is not there.
+  private func refuseMoved() throws {
+    let moved = try connection.rows("SELECT moved_to FROM dm.hub") { $0.optionalText(0) }.first ?? nil
+    guard let moved else { return }
+    throw DMError(.noHub, "the hub was moved to '\(moved)'; invite people there", subject: moved)
+  }
+
+  /// Erases a person: their messages, reactions, profile and logins; they leave all groups.
+  ///
+  /// Nobody gets their handle again. If it fails, the person is locked out, and the next call does the rest.
+  ///
+  /// - Returns: how many messages were erased.
+  /// - Throws: `HubFault`, `no_hub`, `unknown_user`.
+  package func forget(_ handle: String) throws -> HubErasure {
+    try installedVersion()
+    let person = try connection.rows("SELECT id FROM dm.person WHERE handle = $1", [handle]) { try $0.integer(0) }
+    guard let person = person.first.map({ String($0) }) else {
+      throw DMError(.unknownUser, "nobody on the hub is '\(handle)'", subject: handle)
+    }
+    try revoke(handle)
+    var messages = 0
+    let conversations = try connection.rows("SELECT conv FROM dm.member WHERE person = $1::bigint", [person]) {
+      try $0.identifier(0).description
+    }
+    for conversation in conversations {
+      var last: Int64? = 0
+      while let since = last {
+        let step = try persist {
+          try connection.rows(
+            "SELECT messages::bigint, last FROM dm.forget_words($1::bigint, $2::uuid, $3::bigint)",
+            [person, conversation, String(since)]
+          ) { (Int(clamping: try $0.integer(0)), $0.optionalInteger(1)) }
+        }
+        messages += step.first?.0 ?? 0
+        last = step.first?.1
+      }
+    }
+    let groups = try persist {
+      try connection.rows("SELECT dm.forget_person($1::bigint)::bigint", [person]) { Int(clamping: try $0.integer(0)) }
+    }
+    return HubErasure(handle: handle, messages: messages, groups: groups.first ?? 0)
+  }
+}

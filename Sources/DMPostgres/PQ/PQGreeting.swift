@@ -1,0 +1,47 @@
+internal import DMModel
+internal import DMSync
+
+/// A connection on which the hub has said who it is, and who the caller is.
+struct PQGreeting {
+  let connection: PQConnection
+  var hello: HubHello
+  /// The channel of the hints for this machine.
+  let channel: String
+  /// Whether the connection leads to one process of the server, and not through a pooler to several.
+  let isDirect: Bool
+  /// Where the hub is now, if it was moved.
+  let move: HubMove?
+
+  /// - Parameter label: the name of this machine, for its person and the administrator.
+  /// - Throws: `HubFault`.
+  init(_ connection: PQConnection, label: String) throws {
+    var hello: HubHello?
+    var channel = ""
+    var (isDirect, isMoved) = (false, false)
+    try connection.run([
+      PQConnection.settings(),
+      PQConnection.Statement(
+        "SELECT hub, epoch, started_at, is_standby, person, handle, machine, now, poll_seconds, people_rev, channel, "
+          + "'signals' = ANY (features), 'moved' = ANY (features) FROM dm1.hello(1, $1)", [label]
+      ) { row in
+        hello = HubHello(
+          hub: try row.identifier(0), epoch: try row.identifier(1), startedAt: try row.timestamp(2),
+          isStandby: try row.flag(3), person: try row.integer(4), handle: try row.text(5),
+          machine: try row.identifier(6), now: try row.timestamp(7),
+          pollSeconds: row.optionalInteger(8).map { Int(clamping: $0) }, peopleRev: try row.integer(9))
+        channel = try row.text(10)
+        hello?.hasSignals = try row.flag(11)
+        isMoved = try row.flag(12)
+      },
+      PQConnection.Statement("SELECT pg_backend_pid() = $1::integer", [String(connection.process)]) {
+        isDirect = try $0.flag(0)
+      },
+    ])
+    guard let hello else { throw HubFault.damaged("the hub does not say who this is") }
+    self.connection = connection
+    self.hello = hello
+    self.channel = channel
+    self.isDirect = isDirect
+    move = isMoved ? try HubMove(of: hello.hub, connection) : nil
+  }
+}

@@ -1,0 +1,126 @@
+package import DMKit
+package import DMModel
+internal import DMStore
+internal import DMSync
+internal import DMSystem
+
+/// Where a hub was moved to.
+struct HubMove: Equatable {
+  let hub: Identifier?
+  let address: HubAddress
+  /// The certificate of the authority that signed the certificate there, in PEM; nil for the same as before.
+  let authority: String?
+
+  init(hub: Identifier? = nil, address: HubAddress, authority: String?) {
+    self.hub = hub
+    self.address = address
+    self.authority = authority
+  }
+
+  /// Asks a hub that was moved.
+  ///
+  /// - Throws: `HubFault`; `damaged` for a hub that does not say where it is.
+  init?(of hub: Identifier, _ connection: PQConnection) throws {
+    let rows = try connection.rows("SELECT address, authority FROM dm1.moved()") {
+      ($0.optionalText(0), $0.optionalText(1))
+    }
+    guard let (text, authority) = rows.first else { return nil }
+    guard let text, case .success(let address) = Result(catching: { try HubAddress(text) }) else {
+      throw HubFault.damaged("the hub was moved, and does not say where it is")
+    }
+    self.init(hub: hub, address: address, authority: authority.flatMap { isCertificate($0) ? $0 : nil })
+  }
+}
+
+/// The way of a store to the new address of its hub.
+///
+/// The credentials for it are in a file beside the old ones, which they replace when the hub has answered there. Until
+/// then the old address is asked, too, because the administrator may call the members back.
+package struct Relocation {
+  private let location: StoreLocation
+
+  package init(_ location: StoreLocation) { self.location = location }
+
+  private var hasBegun: Bool { fileExists(location.movingHub) }
+
+  /// Opens a connection where the hub is.
+  ///
+  /// - Throws: `HubFault`; `lost` for a hub that was moved and is not yet open at its new address.
+  func opened(_ connect: (PQConnection.Settings) throws -> PQGreeting) throws -> PQGreeting {
+    let attempt = hasBegun ? arrived(connect) : nil
+    if case .success(let there)? = attempt { return there }
+    let old = Result { try connect(Credentials(file: location.hub).settings()) }
+    guard case .success(let here) = old else { return try (attempt ?? old).get() }
+    guard let move = here.move else {
+      // The administrator has called the members back.
+      cancel()
+      return here
+    }
+    let isNew = try begin(move)
+    do {
+      return try (isNew ? arrived(connect) : attempt ?? old).get()
+    } catch let fault as HubFault {
+      // Whatever it is: the new server is being set up.
+      throw HubFault.lost("it moves to '\(move.address)', and is not open there yet: \(fault.text)")
+    }
+  }
+
+  /// Connects to the new address, and makes its credentials those of the store.
+  private func arrived(_ connect: (PQConnection.Settings) throws -> PQGreeting) -> Result<PQGreeting, any Error> {
+    Result {
+      var credentials = try Credentials(file: location.movingHub)
+      let there = try connect(credentials.settings())
+      if there.move != nil { throw HubFault.lost("the hub is not set up there") }
+      if let hub = credentials.hub, hub != there.hello.hub { throw HubFault.lost("another hub is there") }
+      credentials.hub = nil
+      try credentials.replaceThose(of: location, from: location.movingHub, authority: location.movingAuthority)
+      return there
+    }
+  }
+
+  /// Records the new address.
+  ///
+  /// - Returns: whether it was another one before.
+  @discardableResult private func begin(_ move: HubMove) throws -> Bool {
+    var credentials = try Credentials(file: location.hub)
+    credentials.host = move.address.host
+    credentials.port = move.address.port ?? "5432"
+    credentials.hostAddress = nil
+    credentials.hub = move.hub
+    let authority =
+      move.authority.map { Array($0.utf8) } ?? readFile(location.hubAuthority, limit: Credentials.sizeLimit)
+    if let authority {
+      try replaceFile(location.movingAuthority, with: authority)
+    } else {
+      removeFile(location.movingAuthority)
+    }
+    let before = Result { try Credentials(file: location.movingHub) }
+    try credentials.write(to: location.movingHub)
+    if case .success(let before) = before { return (before.host, before.port) != (credentials.host, credentials.port) }
+    return true
+  }
+
+  /// Stays at the old address.
+  func cancel() {
+    removeFile(location.movingHub)
+    removeFile(location.movingAuthority)
+  }
+
+  /// Moves the store to an address that its user knows, because the old one does not answer any more.
+  ///
+  /// - Throws: `HubFault`, `hub_mismatch` for another hub; the store then stays at the old address.
+  package func move(_ messenger: Messenger, to address: HubAddress, authority: String?) throws {
+    try begin(HubMove(address: address, authority: authority))
+    do {
+      var credentials = try Credentials(file: location.movingHub)
+      let link = PQHubLink(label: hostName()) { try credentials.settings() }
+      try messenger.checkMayLink(to: link.open())
+      link.close()
+      credentials.hub = nil
+      try credentials.replaceThose(of: location, from: location.movingHub, authority: location.movingAuthority)
+    } catch {
+      cancel()
+      throw error
+    }
+  }
+}

@@ -1,0 +1,74 @@
+-- What the administrator calls to erase a person: `forget_words` for each conversation, and then `forget_person`.
+set role dm_owner;
+
+-- The operation of the administrator in place of a person.
+create or replace function dm.in_place_of(p_person bigint, p_conv uuid) returns dm.request language sql volatile
+set search_path = pg_catalog, pg_temp
+return row(p_person, gen_random_uuid(), p_conv, gen_random_uuid(), null, null, null)::dm.request;
+
+-- Goes through the next 200 messages and reactions of a person in a conversation after the rev `since`: erases the messages as
+-- if the person had deleted them for everyone, and takes the reactions back. `last` is the rev of the last one; null if there
+-- was none.
+create or replace function dm.forget_words(
+  p_person bigint, p_conv uuid, since bigint, out messages integer, out last bigint)
+language plpgsql volatile security definer set search_path = pg_catalog, pg_temp as $$
+declare
+  said dm.entry;
+begin
+  messages := 0;
+  perform 1 from dm.conversation c where c.id = p_conv for no key update;
+  for said in
+    select * from dm.entry e
+    where e.conv = p_conv and e.rev > since and e.actor = p_person and e.kind in (0, 18) and e.payload is not null
+    order by e.rev limit 200
+  loop
+    last := said.rev;
+    if said.kind = 0 then
+      perform dm.append(dm.in_place_of(p_person, p_conv), 17, p_id => said.id, p_seq => said.seq);
+      perform dm.erase(p_conv, array[said.seq]);
+      messages := messages + 1;
+      continue;
+    end if;
+    update dm.entry e set payload = null, request = null where e.conv = p_conv and e.rev = said.rev;
+    -- An entry without a payload takes the last reaction back. If its message was erased, the reaction is gone already.
+    if exists (
+          select from dm.entry m
+          where m.conv = p_conv and m.seq = said.seq and m.kind = 0 and m.payload is not null)
+        and not exists (
+          select from dm.entry n
+          where n.conv = p_conv and n.seq = said.seq and n.kind = 18 and n.actor = p_person and n.rev > said.rev) then
+      perform dm.append(dm.in_place_of(p_person, p_conv), 18, p_id => said.id, p_seq => said.seq);
+    end if;
+  end loop;
+  if last is not null then perform dm.notify(array[p_conv]); end if;
+end $$;
+
+-- Ends the person's memberships of groups, and erases their profile, their signals, the copies in reports, and the reasons
+-- of their own reports. Returns how many groups they leave.
+create or replace function dm.forget_person(p_person bigint) returns integer language plpgsql volatile
+security definer set search_path = pg_catalog, pg_temp as $$
+declare
+  c dm.conversation;
+  next bigint;
+  count integer := 0;
+begin
+  for c in
+    select x.* from dm.conversation x join dm.member m on m.conv = x.id
+    where m.person = p_person and upper_inf(m.sees) and x.is_group order by x.id for no key update of x
+  loop
+    perform dm.end_membership(dm.in_place_of(p_person, c.id), c, p_person);
+    perform dm.notify(array[c.id]);
+    count := count + 1;
+  end loop;
+  delete from dm.typing t where t.person = p_person;
+  delete from dm.presence p where p.person = p_person;
+  delete from dm.done_act d where d.person = p_person;
+  update dm.report r set payload = null where r.sender = p_person;
+  update dm.report r set reason = null where r.reporter = p_person;
+  update dm.people set rev = rev + 1 returning rev into next;
+  update dm.person p set profile = null, shows_presence = false, rev = next,
+      disabled_at = coalesce(p.disabled_at, now()), forgotten_at = now()
+    where p.id = p_person;
+  return count;
+end $$;
+reset role;

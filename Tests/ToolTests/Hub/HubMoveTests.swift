@@ -1,0 +1,137 @@
+import Foundation
+import JSONSupport
+import Testing
+
+@testable import TestSupport
+
+/// A hub that moves to another server, and a person who is erased.
+struct HubMoveTests {
+  /// Copies a hub with its logins to another server, as dm-hub(8) shows it.
+  private func copy(_ hub: HubFixture, to server: PostgresServer, with tools: ToolFixture) throws -> String {
+    let name = PostgresServer.name(of: hub.database)
+    let target = server.administrator(of: String(name))
+    let (roles, dump) = ("\(tools.directory)/roles.sql", "\(tools.directory)/messages.dump")
+    try tools.done("\(hub.server.binaries)/pg_dumpall", ["--roles-only", "-d", hub.database, "-f", roles])
+    try tools.done("\(hub.server.binaries)/pg_dump", ["-Fc", "-f", dump, "-d", hub.database])
+    _ = try tools.run("\(server.binaries)/psql", ["-qX", "-d", server.administrator(of: "postgres"), "-f", roles])
+    try server.psql("postgres", "CREATE DATABASE \(name)")
+    try tools.done("\(server.binaries)/pg_restore", ["-d", target, dump])
+    return target
+  }
+
+  private func state(of machine: ToolFixture) throws -> JSON { try machine.done("dm-sync", ["status"]).record }
+
+  @Test func `members follow a hub to another server by themselves, and nothing is lost or doubled`() throws {
+    let hub = try HubFixture(PostgresServer())
+    let (bob, alice) = (try hub.machine("bob"), try hub.machine("alice"))
+    try alice.done("dm-send", ["bob", "one"])
+    for machine in [alice, bob] { try machine.sync() }
+    // A connection that is open when the hub moves.
+    let follower = try LiveProcess(bob, "dm-sync", ["-f"], stdin: .null)
+    while try follower.record()["state"]?.string != "live" {}
+    let new = try PostgresServer()
+    let moved = try hub.hub(["move", "127.0.0.1:\(new.port)"]).record
+    #expect(moved["moved_to"]?.string == "127.0.0.1:\(new.port)" && moved["connection_count"]?.int == 0)
+    // The old server takes nothing more, and the new one is not there yet.
+    try alice.done("dm-send", ["bob", "two"])
+    let unreachable = try alice.run("dm-sync")
+    #expect(unreachable.status == .exit(69) && unreachable.stderr.contains("it moves to '127.0.0.1:"))
+    #expect(try state(of: alice)["queued_count"]?.int == 1)
+    #expect(try hub.sql("SELECT count(*) FROM dm.entry WHERE kind = 0") == "1\n")
+    let refused = try hub.run(["invite", "carol"])
+    #expect(refused.status == .exit(66) && refused.stderr.contains("moved to"), "\(refused.stderr)")
+
+    let there = try HubFixture(new, ["--public", "127.0.0.1:\(new.port)"], in: copy(hub, to: new, with: alice))
+    #expect(try there.hub(["check"]).records.allSatisfy { $0["is_note"]?.bool == true })
+    #expect(try there.hub(["status"]).record["moved_to"] == nil)
+    try alice.sync()
+    while try follower.record()["state"]?.string != "live" {}
+    while try bob.texts("alice").count < 2 { _ = try follower.record() }
+    #expect(try bob.texts("alice") == ["1 one", "2 two"] && alice.texts("bob") == ["1 one", "2 two"])
+    for machine in [alice, bob] {
+      #expect(try machine.credentials("port") == "\(new.port)" && machine.credentials("host") == "127.0.0.1")
+      #expect(!FileManager.default.fileExists(atPath: "\(machine.store)/hub.moved"))
+      try machine.done("dm-doctor", ["check", "--deep"])
+    }
+    follower.process.send(SIGKILL)
+  }
+
+  @Test func `members who were called back stay at the old server`() throws {
+    let hub = try HubFixture(PostgresServer())
+    let (bob, alice) = (try hub.machine("bob"), try hub.machine("alice"))
+    let port = try PostgresServer.freePort()
+    try hub.hub(["move", "127.0.0.1:\(port)"])
+    try alice.done("dm-send", ["bob", "hello"])
+    #expect(try alice.run("dm-sync").status == .exit(69))
+    #expect(FileManager.default.fileExists(atPath: "\(alice.store)/hub.moved"))
+    try hub.hub(["move", "--cancel"])
+    for machine in [alice, bob] { try machine.sync() }
+    #expect(try bob.texts("alice") == ["1 hello"])
+    #expect(!FileManager.default.fileExists(atPath: "\(alice.store)/hub.moved"))
+    #expect(try alice.credentials("port") == "\(hub.server.port)")
+  }
+
+  @Test func `a member whose hub is gone finds it with dm-sync move, and no other hub`() throws {
+    let hub = try HubFixture(PostgresServer())
+    let (bob, alice) = (try hub.machine("bob"), try hub.machine("alice"))
+    try alice.done("dm-send", ["bob", "one"])
+    for machine in [alice, bob] { try machine.sync() }
+    let new = try PostgresServer()
+    let there = try HubFixture(new, in: copy(hub, to: new, with: alice))
+    for machine in [alice, bob] { try machine.redirect(to: PostgresServer.freePort()) }
+    try alice.done("dm-send", ["bob", "two"])
+    let other = try HubFixture(PostgresServer())
+    #expect(try alice.run("dm-sync", ["move", "127.0.0.1:\(other.server.port)"]).status != .exit(0))
+    let nobody = try alice.run("dm-sync", ["move", "127.0.0.1:\(PostgresServer.freePort())"])
+    #expect(nobody.status == .exit(69), "\(nobody.stderr)")
+    #expect(!FileManager.default.fileExists(atPath: "\(alice.store)/hub.moved"))
+    for machine in [alice, bob] {
+      let moved = try machine.done("dm-sync", ["move", "127.0.0.1:\(new.port)"]).record
+      #expect(moved["color"]?.string == "green", "\(moved)")
+    }
+    #expect(try bob.texts("alice") == ["1 one", "2 two"])
+    #expect(try there.hub(["check"]).records.allSatisfy { $0["is_note"]?.bool == true })
+    #expect(try alice.run("dm-sync", ["move"]).status == .exit(64))
+  }
+
+  @Test func `what a forgotten person said is erased in the stores of others, and nobody gets their handle`() throws {
+    let hub = try HubFixture()
+    let (bob, alice) = (try hub.machine("bob"), try hub.machine("alice"))
+    try alice.done("dm-user", ["set", "--display-name", "Alice A."])
+    try alice.done("dm-conversation", ["create", "--title", "ops", "bob"])
+    for text in ["one", "two"] { try alice.done("dm-send", ["+ops", text]) }
+    try alice.done("dm-send", ["bob", "private"])
+    try alice.sync()
+    try bob.sync()
+    try bob.done("dm-send", ["alice", "an answer"])
+    try bob.done("dm-send", ["+ops", "mine"])
+    try bob.done("dm-edit", ["report", "alice:1", "--reason", "rude"])
+    for machine in [bob, alice] { try machine.sync() }
+    try alice.done("dm-edit", ["react", "👍", "bob:2"])
+    for machine in [alice, bob] { try machine.sync() }
+    #expect(try bob.done("dm-tail", ["alice", "2", "--peek"]).record["reactions"] != nil)
+    #expect(try hub.run(["forget", "alice"]).status == .exit(64))
+    let erased = try hub.hub(["forget", "alice", "--force"]).record
+    #expect(erased["message_count"]?.int == 3 && erased["group_count"]?.int == 1, "\(erased)")
+    try bob.sync()
+    #expect(try bob.texts("alice") == ["2 an answer"])
+    #expect(try bob.texts("+ops") == ["1 conversation_created", "4 mine", "5 user_left"])
+    let answer = try bob.done("dm-tail", ["alice", "2", "--peek"]).record
+    #expect(answer["reactions"] == nil, "\(answer)")
+    #expect(try !bob.done("dm-user", ["show", "alice"]).stdout.contains("Alice A."))
+    let report = try hub.hub(["reports"]).record
+    #expect(report["text"] == nil && report["sender"]?.string == "alice")
+    #expect(
+      try hub.sql(
+        "SELECT count(*) FROM dm.entry e JOIN dm.person p ON p.id = e.actor "
+          + "WHERE p.handle = 'alice' AND e.kind IN (0, 16, 18) AND e.payload IS NOT NULL") == "0\n")
+    #expect(try alice.run("dm-sync").status == .exit(77))
+    let again = try hub.run(["invite", "alice"])
+    #expect(again.status == .exit(73) && again.stderr.contains("forgotten"), "\(again.stderr)")
+    // A second time.
+    #expect(try hub.hub(["forget", "alice", "--force"]).record["message_count"]?.int == 0)
+    #expect(try hub.run(["forget", "nobody", "--force"]).status == .exit(67))
+    try hub.hub(["check"])
+    try bob.done("dm-doctor", ["check", "--deep"])
+  }
+}
