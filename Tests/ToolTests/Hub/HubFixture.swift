@@ -101,11 +101,15 @@ extension ToolFixture {
     return String(line.dropFirst(name.count + 1))
   }
 
+  /// The connection string of a linked store's login.
+  func connection() throws -> String {
+    try ["host", "port", "dbname", "user", "password"].map { "\($0)=\(try credentials($0))" }.joined(separator: " ")
+  }
+
   /// Runs SQL with the login of a linked store, on a connection that stays open.
   func hold(_ statements: String) throws -> LiveProcess {
-    let connection = try ["host", "port", "dbname", "user", "password"].map { "\($0)=\(try credentials($0))" }
     let free = "SET idle_in_transaction_session_timeout = 0; SET statement_timeout = 0;"
-    let words = ["-qAtX", "-v", "ON_ERROR_STOP=1", "-d", connection.joined(separator: " ")]
+    let words = ["-qAtX", "-v", "ON_ERROR_STOP=1", "-d", try connection()]
     let process = try LiveProcess(self, "psql", words)
     try process.send("\(free) \(statements)\n\\echo held")
     try #require(process.line() == "held")

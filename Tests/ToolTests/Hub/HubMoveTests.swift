@@ -38,6 +38,8 @@ struct HubMoveTests {
     #expect(unreachable.status == .exit(69) && unreachable.stderr.contains("it moves to '127.0.0.1:"))
     #expect(try state(of: alice)["queued_count"]?.int == 1)
     #expect(try hub.sql("SELECT count(*) FROM dm.entry WHERE kind = 0") == "1\n")
+    let pushed = try alice.run("psql", ["-X", "-d", alice.connection(), "-c", "SELECT dm1.push('[]')"])
+    #expect(pushed.stderr.contains("the hub was moved"), "\(pushed.stderr)")
     let refused = try hub.run(["invite", "carol"])
     #expect(refused.status == .exit(66) && refused.stderr.contains("moved to"), "\(refused.stderr)")
 
@@ -54,6 +56,18 @@ struct HubMoveTests {
       try machine.done("dm-doctor", ["check", "--deep"])
     }
     follower.process.send(SIGKILL)
+  }
+
+  @Test func `members do not follow to another hub with the same logins`() throws {
+    let hub = try HubFixture(PostgresServer())
+    let alice = try hub.machine("alice")
+    let new = try PostgresServer()
+    let there = try HubFixture(new, in: copy(hub, to: new, with: alice))
+    try there.sql("UPDATE dm.hub SET uuid = gen_random_uuid()")
+    try hub.hub(["move", "127.0.0.1:\(new.port)"])
+    let refused = try alice.run("dm-sync")
+    #expect(refused.status == .exit(69) && refused.stderr.contains("another hub is there"), "\(refused.stderr)")
+    #expect(try alice.credentials("port") == "\(hub.server.port)")
   }
 
   @Test func `members who were called back stay at the old server`() throws {
