@@ -78,6 +78,7 @@ struct ModelHub {
   /// The clock, in microseconds, which each entry moves on.
   var clock: Int64 = 1_700_000_000_000_000
   var random: SplitMix64
+  var signals = ModelSignals()
 
   init(seed: UInt64 = 1) { random = SplitMix64(seed: seed) }
 
@@ -186,6 +187,8 @@ struct ModelHub {
     self = backup
     (self.random, self.clock, self.moves) = (random, clock, moves + 1)
     epoch = randomID()
+    // Signals are in no backup.
+    signals = ModelSignals()
   }
 }
 

@@ -38,6 +38,7 @@ final class Simulation {
     for _ in 0..<steps {
       let machine = machines[dice.below(machines.count)]
       if dice.chance(40) { try machine.sync() } else { try act(machine) }
+      if dice.chance(30) { try signal(machine) }
       if dice.chance(3) { try machine.restart() }
       if dice.chance(3) { try machine.messenger.simulate(HubNetwork.allCases[dice.below(4)]) }
       if isSetBack { setBack() }
@@ -55,13 +56,82 @@ final class Simulation {
   }
 
   /// Ends all faults, and lets everything come to rest.
-  func settle() throws {
+  ///
+  /// - Returns: how often each machine connected until all had what the hub has.
+  func settle() throws -> Int {
     for machine in machines {
       machine.link.faults = Faults()
       try machine.messenger.simulate(.normal)
     }
     hub.runGhosts(at: .max)
-    for _ in 0..<4 { for machine in machines { try machine.settle() } }
+    var changes = hub.model.moves
+    for round in 1...Self.mostRounds {
+      let hasWork = try machines.map { try $0.settle() }.contains { $0 > 0 }
+      // What waits for the user who has the lost conversation is pushed again at each connection, and changes nothing.
+      if hub.model.moves == changes || !hasWork { return round - 1 }
+      changes = hub.model.moves
+    }
+    throw Violation(description: "after \(Self.mostRounds) connections of each the hub still changes")
+  }
+
+  /// Within so many connections of each machine after the last fault, all agree.
+  private static let mostRounds = 5
+
+  // MARK: Signals
+
+  /// Types, is online, or watches, and lets the signals be carried.
+  private func signal(_ machine: SimulatedMachine) throws {
+    let me = try Handle(machine.handle)
+    let conversations = try machine.messenger.conversations().map { $0.id }
+    let conversation = conversations.isEmpty ? nil : conversations[dice.below(conversations.count)]
+    switch dice.below(6) {
+    case 0, 1: if let conversation { machine.folder.give(.typing(conversation, me)) }
+    case 2: if let conversation { machine.folder.takeBack(.typing(conversation, me)) }
+    case 3: machine.folder.give(.present(me))
+    case 4: machine.folder.give(.watched(nil))
+    default: machine.folder.give(.presenceWatched)
+    }
+    try machine.signal()
+  }
+
+  /// Blocks and unblocks with faults; once these have ended, nobody is shown as typing who is not, or as online who hides it.
+  func checkSignals(_ faults: Faults) throws {
+    for machine in machines { machine.link.faults = faults }
+    for _ in 0..<20 {
+      let machine = machines[dice.below(machines.count)]
+      let other = try Handle(handles[dice.below(3)])
+      if other.description != machine.handle { _ = try machine.messenger.setBlocked(dice.chance(50), [other]) }
+      if dice.chance(20) { try machine.sync() }
+      try signal(machine)
+    }
+    _ = try settle()
+    for machine in machines {
+      for case .typing(let conversation, let user) in machine.folder.signals().keys {
+        machine.folder.takeBack(.typing(conversation, user))
+      }
+      machine.folder.give(.present(try Handle(machine.handle)))
+      try machine.signal()
+    }
+    hub.model.clock += 6_000_000
+    for machine in machines { try checkShown(machine) }
+  }
+
+  private func checkShown(_ machine: SimulatedMachine) throws {
+    for watch in [LiveFolder.Signal.watched(nil), .presenceWatched] { machine.folder.give(watch) }
+    machine.beginSignals()
+    try machine.signal()
+    for (signal, time) in machine.folder.signals()
+    where Timestamp.now.microseconds - time.microseconds < signal.lifetime {
+      switch signal {
+      case .typing(_, let user): throw Violation(description: "\(machine.handle) still sees \(user) type")
+      case .present(let user):
+        let hidden = try machines.first { $0.handle == user.description }?.messenger.blockedUsers() ?? []
+        if hidden.contains(where: { $0.handle.description == machine.handle }) {
+          throw Violation(description: "\(machine.handle) sees \(user), who blocks them, online")
+        }
+      default: break
+      }
+    }
   }
 
   // MARK: Acts
@@ -113,140 +183,5 @@ final class Simulation {
     case 18: _ = try dice.chance(30) ? messenger.leave(conversation) : messenger.setTitle("ops", of: conversation)
     default: _ = try messenger.setTitle("title \(said)", of: conversation)
     }
-  }
-}
-
-/// How often what goes wrong, in percent of calls.
-struct Faults {
-  var lostRequest = 0
-  var lostReply = 0
-  /// A request that the hub carries out later, when the machine has given it up.
-  var ghost = 0
-  /// The end of the program within the commit of what came.
-  var kill = 0
-
-  static let all = Faults(lostRequest: 10, lostReply: 10, ghost: 5, kill: 5)
-}
-
-/// The end of a program, at any moment.
-struct Kill: Error {}
-
-/// A link to the model, through the network that its machine plays, that loses, delays and ends the program.
-final class FaultyLink: HubLink {
-  let hub: SharedHub
-  let machine: Identifier
-  var faults: Faults
-  private var dice: SplitMix64
-  private let played: SimulatedLink
-
-  init(_ hub: SharedHub, _ machine: Identifier, _ messenger: Messenger, _ faults: Faults, seed: UInt64) {
-    self.hub = hub
-    self.machine = machine
-    self.faults = faults
-    dice = SplitMix64(seed: seed)
-    // Time is that of the hub.
-    played = SimulatedLink(ModelLink(hub, machine), messenger, dice: SplitMix64(seed: dice.next())) { microseconds in
-      hub.model.clock += microseconds
-    }
-  }
-
-  /// Pages of all sizes, so that a pull ends anywhere.
-  func pageSize() -> Int { 1 + dice.below(20) }
-
-  private func call<T>(_ body: () throws -> T) throws -> T {
-    if dice.chance(faults.lostRequest) { throw HubFault.lost("request") }
-    let result = try body()
-    if dice.chance(faults.lostReply) { throw HubFault.lost("reply") }
-    return result
-  }
-
-  func open() throws -> HubHello { try call(played.open) }
-  func compare(since horizon: String?) throws -> HubComparison { try call { try played.compare(since: horizon) } }
-
-  func exchange(
-    _ operations: [HubOperation], pulling: [HubPull], limit: Int, _ batch: (HubBatch) throws -> Void
-  ) throws -> [HubAnswer] {
-    if !operations.isEmpty, dice.chance(faults.ghost) {
-      let machine = machine
-      hub.ghosts.append((hub.model.clock + 20_000_000, { _ = try $0.push(machine, operations) }))
-      throw HubFault.lost("given up")
-    }
-    var batches: [HubBatch] = []
-    let answers = try call {
-      try played.exchange(operations, pulling: pulling, limit: limit) { batches.append($0) }
-    }
-    for pulled in batches {
-      if dice.chance(faults.kill) { throw Kill() }
-      try batch(pulled)
-    }
-    if dice.chance(faults.kill) { throw Kill() }
-    return answers
-  }
-
-  func people(after rev: Int64) throws -> [HubPerson] { try call { try played.people(after: rev) } }
-  func signals(_ own: HubSignals) throws -> [HubSignal] { [] }
-  func members(of conversation: Identifier) throws -> [HubMember] {
-    try call { try played.members(of: conversation) }
-  }
-  func wait(for duration: Duration) throws -> HubHint { HubHint() }
-  func close() {}
-}
-
-/// A machine that goes on after each fault.
-final class SimulatedMachine {
-  let handle: String
-  let store: TemporaryStore
-  let link: FaultyLink
-  private(set) var messenger: Messenger
-  private var engine: SyncEngine
-
-  init(_ hub: SharedHub, _ handle: String, _ faults: Faults, seed: UInt64) throws {
-    self.handle = handle
-    store = try TemporaryStore(users: [])
-    messenger = try store.messenger(handle)
-    let machine = hub.model.invite(handle)
-    try messenger.link(to: ModelLink(hub, machine).open())
-    link = FaultyLink(hub, machine, messenger, Faults(), seed: seed)
-    engine = try SyncEngine(messenger, link)
-    engine.receiptDelay = 0
-    link.faults = faults
-  }
-
-  /// One attempt to sync, which may fail.
-  func sync() throws {
-    do {
-      if engine.hello == nil { try engine.connect() } else { try engine.compare() }
-      engine.pageSize = link.pageSize()
-      for _ in 0..<3 where try engine.hasWork() { try engine.exchange() }
-    } catch is HubFault {
-      engine.close()
-    } catch is Kill {
-      try restart()
-    }
-  }
-
-  /// Ends the program and starts it again.
-  func restart() throws {
-    messenger = try store.messenger(handle)
-    engine = try SyncEngine(messenger, link)
-    engine.receiptDelay = 0
-  }
-
-  /// More than a run makes entries.
-  private static let mostExchanges = 3000
-
-  /// Syncs without faults, until there is nothing to do.
-  func settle() throws {
-    engine.close()
-    let faults = link.faults
-    link.faults = Faults()
-    try engine.connect()
-    var exchanges = 0
-    while try engine.hasWork() {
-      try engine.exchange()
-      exchanges += 1
-      if exchanges > Self.mostExchanges { throw Violation(description: "\(handle): it pushes and pulls for ever") }
-    }
-    link.faults = faults
   }
 }

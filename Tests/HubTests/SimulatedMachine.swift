@@ -1,0 +1,166 @@
+@testable import DMKit
+@testable import DMStore
+@testable import DMSync
+@testable import DMSystem
+@testable import StoreSupport
+@testable import TestSupport
+
+/// How often what goes wrong, in percent of calls.
+struct Faults {
+  var lostRequest = 0
+  var lostReply = 0
+  /// A request that the hub carries out later, when the machine has given it up.
+  var ghost = 0
+  /// The end of the program within the commit of what came.
+  var kill = 0
+
+  static let all = Faults(lostRequest: 10, lostReply: 10, ghost: 5, kill: 5)
+}
+
+/// The end of a program, at any moment.
+struct Kill: Error {}
+
+/// A link to the model, through the network that its machine plays, that loses, delays and ends the program.
+final class FaultyLink: HubLink {
+  let hub: SharedHub
+  let machine: Identifier
+  var faults: Faults
+  private var dice: SplitMix64
+  private let played: SimulatedLink
+
+  init(_ hub: SharedHub, _ machine: Identifier, _ messenger: Messenger, _ faults: Faults, seed: UInt64) {
+    self.hub = hub
+    self.machine = machine
+    self.faults = faults
+    dice = SplitMix64(seed: seed)
+    // Time is that of the hub.
+    played = SimulatedLink(ModelLink(hub, machine), messenger, dice: SplitMix64(seed: dice.next())) { microseconds in
+      hub.model.clock += microseconds
+    }
+  }
+
+  /// Pages of all sizes, so that a pull ends anywhere.
+  func pageSize() -> Int { 1 + dice.below(20) }
+
+  private func call<T>(_ body: () throws -> T) throws -> T {
+    if dice.chance(faults.lostRequest) { throw HubFault.lost("request") }
+    let result = try body()
+    if dice.chance(faults.lostReply) { throw HubFault.lost("reply") }
+    return result
+  }
+
+  func open() throws -> HubHello { try call(played.open) }
+  func compare(since horizon: String?) throws -> HubComparison { try call { try played.compare(since: horizon) } }
+
+  func exchange(
+    _ operations: [HubOperation], pulling: [HubPull], limit: Int, _ batch: (HubBatch) throws -> Void
+  ) throws -> [HubAnswer] {
+    if !operations.isEmpty, dice.chance(faults.ghost) {
+      let machine = machine
+      hub.ghosts.append((hub.model.clock + 20_000_000, { _ = try $0.push(machine, operations) }))
+      throw HubFault.lost("given up")
+    }
+    var batches: [HubBatch] = []
+    let answers = try call {
+      try played.exchange(operations, pulling: pulling, limit: limit) { batches.append($0) }
+    }
+    for pulled in batches {
+      if dice.chance(faults.kill) { throw Kill() }
+      try batch(pulled)
+    }
+    if dice.chance(faults.kill) { throw Kill() }
+    return answers
+  }
+
+  func people(after rev: Int64) throws -> [HubPerson] { try call { try played.people(after: rev) } }
+  func signals(_ own: HubSignals) throws -> [HubSignal] { try call { try played.signals(own) } }
+  func members(of conversation: Identifier) throws -> [HubMember] {
+    try call { try played.members(of: conversation) }
+  }
+  func wait(for duration: Duration) throws -> HubHint { HubHint() }
+  func close() {}
+}
+
+/// A machine that goes on after each fault.
+final class SimulatedMachine {
+  let handle: String
+  let store: TemporaryStore
+  let link: FaultyLink
+  private(set) var messenger: Messenger
+  let folder: LiveFolder
+  private var engine: SyncEngine
+  private var bridge: SignalBridge
+
+  init(_ hub: SharedHub, _ handle: String, _ faults: Faults, seed: UInt64) throws {
+    self.handle = handle
+    store = try TemporaryStore(users: [])
+    messenger = try store.messenger(handle)
+    folder = LiveFolder(path: messenger.location.live)
+    let machine = hub.model.invite(handle)
+    try messenger.link(to: ModelLink(hub, machine).open())
+    link = FaultyLink(hub, machine, messenger, Faults(), seed: seed)
+    engine = try SyncEngine(messenger, link)
+    engine.receiptDelay = 0
+    bridge = try SignalBridge(messenger, link)
+    link.faults = faults
+  }
+
+  /// One attempt to sync, which may fail.
+  func sync() throws {
+    do {
+      if engine.hello == nil { try connect() } else { try engine.compare() }
+      engine.pageSize = link.pageSize()
+      for _ in 0..<3 where try engine.hasWork() { try engine.exchange() }
+    } catch is HubFault {
+      engine.close()
+    } catch is Kill {
+      try restart()
+    }
+  }
+
+  /// Ends the program and starts it again.
+  func restart() throws {
+    messenger = try store.messenger(handle)
+    engine = try SyncEngine(messenger, link)
+    engine.receiptDelay = 0
+    bridge = try SignalBridge(messenger, link)
+  }
+
+  private func connect() throws {
+    try engine.connect()
+    beginSignals()
+  }
+
+  func beginSignals() { bridge.begin() }
+
+  /// Carries signals, if there is a connection.
+  func signal() throws {
+    if engine.hello == nil { return }
+    do {
+      _ = try bridge.carry()
+    } catch is HubFault {
+      engine.close()
+    }
+  }
+
+  /// More than a run makes entries.
+  private static let mostExchanges = 3000
+
+  /// Syncs without faults, until there is nothing to do.
+  ///
+  /// - Returns: how many exchanges it took.
+  @discardableResult func settle() throws -> Int {
+    engine.close()
+    let faults = link.faults
+    link.faults = Faults()
+    try connect()
+    var exchanges = 0
+    while try engine.hasWork() {
+      try engine.exchange()
+      exchanges += 1
+      if exchanges > Self.mostExchanges { throw Violation(description: "\(handle): it pushes and pulls for ever") }
+    }
+    link.faults = faults
+    return exchanges
+  }
+}
