@@ -67,7 +67,7 @@ package struct Joining {
 
   /// Whether the hub already accepts the new password.
   private func accepts(_ credentials: Credentials) -> Bool {
-    let attempt = Result { try PQConnection(credentials.settings()) }
+    let attempt = Result { try PQHosts(credentials.settings()).first { $0 } }
     if case .success = attempt { return true }
     return false
   }
@@ -77,7 +77,7 @@ package struct Joining {
     guard let invitation = credentials.invitation else { return }
     var once = credentials
     once.password = invitation
-    let connection = try PQConnection(once.settings())
+    let connection = try PQHosts(once.settings()).first { $0 }
     // Checks this before the password is changed, because the change uses up the invitation.
     try messenger.checkMayLink(to: Self.link(with: once).open())
     try connection.run([PQConnection.settings(), PQConnection.Statement("SELECT dm1.signing_up()")])

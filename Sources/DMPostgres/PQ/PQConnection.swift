@@ -35,13 +35,14 @@ final class PQConnection {
   var quotesServer = false
 
   /// Microseconds.
-  private static let timeout: Int64 = 15_000_000
+  static let timeout: Int64 = 15_000_000
 
   /// - Parameters:
   ///   - settings: the parameters of the connection.
   ///   - expandsName: whether the name of the database may be a connection string.
+  ///   - timeout: how long to wait for the server, in microseconds.
   /// - Throws: `HubFault`.
-  init(_ settings: Settings, expandsName: Bool = false) throws {
+  init(_ settings: Settings, expandsName: Bool = false, timeout: Int64 = PQConnection.timeout) throws {
     let names = CStrings(settings.map(\.name))
     let values = CStrings(settings.map(\.value))
     let pq = try PQFunctions.loaded()
@@ -53,7 +54,7 @@ final class PQConnection {
     // Makes the message of a failure contain its code.
     _ = pq.PQsetErrorVerbosity(connection, PQERRORS_VERBOSE)
     _ = pq.PQsetNoticeProcessor(connection, { _, _ in }, nil)
-    try waitForConnection()
+    try waitForConnection(until: monotonicMicroseconds() + timeout)
     _ = pq.PQsetnonblocking(connection, 1)
   }
 
@@ -64,8 +65,7 @@ final class PQConnection {
   /// - Throws: `hub_unreachable` if it is not installed.
   static func libraryVersion() throws -> Int { Int(try PQFunctions.loaded().PQlibVersion()) }
 
-  private func waitForConnection() throws {
-    let end = monotonicMicroseconds() + Self.timeout
+  private func waitForConnection(until end: Int64) throws {
     var purpose = Awaited.Purpose.writing
     while true {
       guard pq.PQstatus(connection) != CONNECTION_BAD else { throw HubFault(connecting: messageLines) }

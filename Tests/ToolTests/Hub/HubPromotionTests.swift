@@ -48,4 +48,31 @@ struct HubPromotionTests {
       try machine.done("dm-doctor", ["check", "--deep"])
     }
   }
+
+  @Test func `a machine finds the primary among several hosts, also after one that never answers`() throws {
+    let hub = try HubFixture(PostgresServer())
+    let (bob, alice) = (try hub.machine("bob"), try hub.machine("alice"))
+    try alice.done("dm-send", ["bob", "one"])
+    for machine in [alice, bob] { try machine.sync() }
+    let standby = try PostgresServer(standbyOf: hub.server)
+    // The kernel accepts connections to it, and nobody says anything.
+    let (dark, port) = try PostgresServer.boundSocket()
+    defer { close(dark) }
+    #expect(listen(dark, 16) == 0)
+    for machine in [alice, bob] {
+      try machine.changeCredentials { name, value in
+        name == "host"
+          ? "127.0.0.1,127.0.0.1,127.0.0.1"
+          : name == "port" ? "\(port),\(standby.port),\(hub.server.port)" : value
+      }
+    }
+    try alice.done("dm-send", ["bob", "two"])
+    for machine in [alice, bob] { try machine.sync() }
+    #expect(try bob.texts("alice") == ["1 one", "2 two"])
+    // Without a primary, the standby can be read.
+    let none = try PostgresServer.freePort()
+    try bob.changeCredentials { $0 == "port" ? "\(port),\(standby.port),\(none)" : $1 }
+    try bob.done("dm-send", ["alice", "three"])
+    #expect(try bob.sync().record["fault"]?.string?.contains("standby") == true)
+  }
 }

@@ -1,0 +1,51 @@
+internal import DMSync
+
+/// The hosts of a hub, which are tried one after the other.
+///
+/// libpq would do so, but applies `connect_timeout` only to callers that wait in it: with PQconnectPoll, a first host that
+/// does not answer at all keeps the others from being tried (postgresql.org/docs/current/libpq-connect.html).
+struct PQHosts {
+  /// The parameters for each host.
+  let all: [PQConnection.Settings]
+
+  /// Microseconds in which one of several hosts has to let a machine in.
+  private static let timeout: Int64 = 5_000_000
+
+  /// - Parameter settings: the parameters, with hosts between commas, and ports and addresses for each of them or for all.
+  init(_ settings: PQConnection.Settings) {
+    let hosts =
+      settings.first { $0.name == "host" }?.value.split(separator: ",", omittingEmptySubsequences: false) ?? []
+    all =
+      hosts.count <= 1
+      ? [settings]
+      : hosts.indices.map { index in
+        settings.map { name, value in
+          guard ["host", "port", "hostaddr"].contains(name) else { return (name, value) }
+          let parts = value.split(separator: ",", omittingEmptySubsequences: false)
+          return (name, String(parts[min(index, parts.count - 1)]))
+        }
+      }
+  }
+
+  /// Connects to the first host that is suitable; if none is, to the first one that answers.
+  ///
+  /// - Throws: `HubFault`; that of the first host that answers and refuses, or what is wrong with all.
+  func first<Value>(
+    _ use: (PQConnection) throws -> Value, isSuitable: (Value) -> Bool = { _ in true }
+  ) throws -> Value {
+    if all.count == 1 { return try use(PQConnection(all[0])) }
+    var unsuitable: Value?
+    var reasons: [String] = []
+    for settings in all {
+      do {
+        let value = try use(PQConnection(settings, timeout: Self.timeout))
+        if isSuitable(value) { return value }
+        unsuitable = unsuitable ?? value
+      } catch HubFault.lost(let reason) {
+        reasons.append(reason)
+      }
+    }
+    guard let unsuitable else { throw HubFault.lost(reasons.joined(separator: "; ")) }
+    return unsuitable
+  }
+}
