@@ -247,6 +247,9 @@ package final class SyncEngine {
     return pushed
   }
 
+  /// Pulls until nothing is left to pull; what is queued meanwhile is pushed with it.
+  package func pull() throws { while !connection.toPull.isEmpty { try exchange() } }
+
   /// Waits for a hint, a queued operation or the end of the time, and finds out what has changed.
   ///
   /// - Parameters:

@@ -108,7 +108,14 @@ package final class SyncLoop {
     try show(.connecting)
     try engine.connect()
     if try engine.hasWork() { try show(.filling) }
-    try engine.drain()
+    // Who waits for a fresh read needs what has come, and not the receipts for it.
+    try engine.pull()
+    try showSynchronized(asked)
+    if try engine.drain() > 0 { try showSynchronized(asked) }
+  }
+
+  /// Reports that the store has what the hub has.
+  private func showSynchronized(_ asked: Timestamp?) throws {
     running.attempts = 0
     running.fault = hindrance
     running.nextAttemptAt = nil
