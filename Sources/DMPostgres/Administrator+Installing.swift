@@ -39,6 +39,10 @@ extension Administrator {
     var lines = [text(HubSchema.roles)]
     // One installation at a time.
     if before > 0 { lines.insert("SELECT id FROM dm.hub FOR UPDATE;", at: 0) }
+    // The steps change tables that members use in this order; in another order, one would wait for the other.
+    if before > 0, before < HubSchema.steps.count {
+      lines.insert("LOCK TABLE dm.person IN ACCESS EXCLUSIVE MODE;", at: 0)
+    }
     lines += HubSchema.steps.dropFirst(before).joined().map(text)
     if before < HubSchema.steps.count { lines.append("UPDATE dm.hub SET schema = \(HubSchema.steps.count);") }
     if isShared { lines.append("UPDATE dm.hub SET is_shared = true WHERE NOT is_shared;") }
