@@ -98,11 +98,17 @@ end $$;
 create or replace function dm.mark() returns text language sql stable set search_path = pg_catalog, pg_temp
 return (select 'dm-hub ' || d.oid from pg_database d where d.datname = current_database());
 
+-- Whether a role has the mark of this hub, or of a database that is gone, as one that was dropped to be restored; null for a
+-- role without a mark.
+create or replace function dm.is_marked(p_role oid) returns boolean language sql stable set search_path = pg_catalog, pg_temp
+return (
+  select c.mark = dm.mark() or c.mark ~ '^dm-hub [0-9]+$' and not exists (
+    select from pg_database d where 'dm-hub ' || d.oid = c.mark)
+  from (select shobj_description(p_role, 'pg_authid') as mark) c);
+
 -- Whether a role exists and does not belong to another hub.
 create or replace function dm.has_role(p_role text) returns boolean language sql stable set search_path = pg_catalog, pg_temp
-return exists (
-  select from pg_roles r where r.rolname = p_role
-    and coalesce(shobj_description(r.oid, 'pg_authid'), dm.mark()) = dm.mark());
+return exists (select from pg_roles r where r.rolname = p_role and coalesce(dm.is_marked(r.oid), true));
 
 -- The logins of the person with this handle, or the login with this name, even if it was removed or is missing after a
 -- restore.
@@ -112,7 +118,7 @@ begin atomic
   select l.role from dm.login l join dm.person p on p.id = l.person where p.handle = p_name or l.role = p_name::name
   union select f.role from dm.former_login f where f.role = p_name::name
   union select r.rolname from pg_roles r
-    where r.rolname = p_name::name and shobj_description(r.oid, 'pg_authid') = dm.mark();
+    where r.rolname = p_name::name and dm.is_marked(r.oid);
 end;
 
 -- Disables a person and removes their logins, or removes one login by its name.

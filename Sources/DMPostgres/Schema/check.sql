@@ -60,8 +60,8 @@ select f.is_note, f.text from (
     where l.role is not null and not l.is_disabled
       and not coalesce(r.rolcanlogin and pg_has_role(r.oid, 'dm_member', 'usage'), false)
   union all
-  select false, format('the role ''%s'' of this hub may connect, and nobody has it; revoke it', r.rolname) from pg_roles r
-    where r.rolcanlogin and shobj_description(r.oid, 'pg_authid') = dm.mark()
+  select false, format('the role ''%s'' of this hub, or of one that is gone, may connect, and nobody has it; revoke it', r.rolname) from pg_roles r
+    where r.rolcanlogin and dm.is_marked(r.oid)
       and not exists (select from dm.logins() l where l.role = r.rolname)
   union all
   select false, format('the login ''%s'' of ''%s'' belongs to another database of the server', l.role, l.handle)

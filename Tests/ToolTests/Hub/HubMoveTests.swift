@@ -4,7 +4,7 @@ import Testing
 
 @testable import TestSupport
 
-/// A hub that moves to another server, and a person who is erased.
+/// A hub that moves to another server or is restored, and a person who is erased.
 struct HubMoveTests {
   /// Copies a hub with its logins to another server, as dm-hub(8) shows it.
   private func copy(_ hub: HubFixture, to server: PostgresServer, with tools: ToolFixture) throws -> String {
@@ -147,5 +147,21 @@ struct HubMoveTests {
     #expect(try hub.run(["forget", "nobody", "--force"]).status == .exit(67))
     try hub.hub(["check"])
     try bob.done("dm-doctor", ["check", "--deep"])
+  }
+
+  @Test func `the login of somebody who was invited after the dump is found and can be revoked`() throws {
+    let hub = try HubFixture(PostgresServer())
+    _ = try hub.machine("alice")
+    let tools = try ToolFixture()
+    let dump = "\(tools.directory)/dump"
+    try tools.done("pg_dump", ["-Fc", "-f", dump, "-d", hub.database])
+    let carol = try hub.machine("carol")
+    let login = try carol.credentials("user")
+    try hub.restore(from: dump, with: tools)
+    let found = try hub.run(["check"])
+    #expect(found.status == .exit(78) && found.stdout.contains("'\(login)'"), "\(found.stdout)")
+    try hub.hub(["revoke", login])
+    #expect(try hub.hub(["check"]).output.isEmpty)
+    #expect(try hub.sql("SELECT count(*) FROM pg_roles WHERE rolname = '\(login)'") == "0\n")
   }
 }
