@@ -45,8 +45,16 @@ package struct Invitation: Equatable, Sendable {
     return Self.prefix + digits.replacing("+", with: "-").replacing("/", with: "_")
   }
 
+  /// - Parameter token: the token, or the record of an invitation, which contains it.
   /// - Throws: `bad_field` for a text that is not an invitation.
   package init(token: String) throws {
+    if token.hasPrefix("{"),
+      case .success(let record) = Result(catching: { try JSONReader.object(Array(token.utf8)[...]) }),
+      let token = record.line("token"), !token.hasPrefix("{")
+    {
+      self = try Invitation(token: token)
+      return
+    }
     var digits = token.dropFirst(Self.prefix.count).replacing("-", with: "+").replacing("_", with: "/")
     digits += String(repeating: "=", count: (4 - digits.count % 4) % 4)
     guard token.hasPrefix(Self.prefix), let json = bytes(base64: String(digits)),

@@ -118,6 +118,7 @@ package final class SyncLoop {
   private func showSynchronized(_ asked: Timestamp?) throws {
     running.attempts = 0
     running.fault = hindrance
+    running.isRefused = false
     running.nextAttemptAt = nil
     running.lastSyncAt = engine.answeredAt
     running.answered = asked
@@ -135,13 +136,16 @@ package final class SyncLoop {
 
   /// Asks the sync process to compare the store with the hub now, and waits for the result.
   ///
-  /// - Throws: `hub_unreachable` after 30 seconds.
+  /// - Throws: `hub_unreachable` after 30 seconds, `hub_refused`.
   package static func ask(_ messenger: Messenger) throws {
     let end = monotonicMicroseconds() + 30_000_000
     let fault = try messenger.compareWithHub(until: end, evenOffline: true) {
       "the process that synchronized the store has ended"
     }
-    if let fault { throw DMError(.hubUnreachable, fault, remedy: .showHubStatus) }
+    guard let fault else { return }
+    let running = messenger.runningState
+    if running.isRefused { throw HubFault.refused(running.fault ?? fault).error }
+    throw DMError(.hubUnreachable, fault, remedy: .showHubStatus)
   }
 
   // MARK: Going on
@@ -250,6 +254,7 @@ package final class SyncLoop {
   private func note(_ fault: HubFault) throws {
     running.attempts += 1
     running.fault = fault.text
+    running.isRefused = fault.error.code == .hubRefused
     let longest = min(Self.longestPause, 1_000_000 << Int64(min(running.attempts, 10)))
     if case .refused = fault { nextPause = Self.refusedPause } else { nextPause = Int64.random(in: 0...longest) }
     running.nextAttemptAt = Timestamp(microseconds: Timestamp.now.microseconds + nextPause)

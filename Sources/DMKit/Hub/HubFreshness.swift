@@ -60,7 +60,7 @@ extension Messenger {
   var hasCarrier: Bool { fileExists(location.syncLock) && FileLock(ifFree: location.syncLock) == nil }
 
   /// The state that the sync process of the store has written last.
-  var runningState: RunningState { RunningState(file: location.liveHub) ?? RunningState() }
+  package var runningState: RunningState { RunningState(file: location.liveHub) ?? RunningState() }
 
   /// Replaces the state of a sync process that has ended, before another one is started.
   ///
@@ -103,8 +103,9 @@ extension Messenger {
         startsLeft -= 1
         if let fault = carry() { return fault }
       }
-      let hasFailed = running.state == .waiting && FileStatus(location.liveHub)?.modified != written
-      if hasFailed && !evenOffline || monotonicMicroseconds() >= end { return running.words }
+      let hasFailed =
+        [.waiting, .refused].contains(running.state) && FileStatus(location.liveHub)?.modified != written
+      if hasFailed && (!evenOffline || running.isRefused) || monotonicMicroseconds() >= end { return running.words }
       var awaited = [Awaited(watch.descriptor, for: .reading)]
       // A sync process that ends changes no file.
       if waitForAny(of: &awaited, until: min(end, monotonicMicroseconds() + 50_000)) { watch.drain() }

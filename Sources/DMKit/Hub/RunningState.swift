@@ -11,6 +11,8 @@ package struct RunningState: Equatable {
   /// The modification time that the request file had for the last answered request to compare.
   package var answered: Timestamp?
   package var fault: String?
+  /// Whether the hub does not let the store in.
+  package var isRefused = false
   /// The error codes of the conversations that are set aside.
   package var setAside: [Identifier: String] = [:]
 
@@ -27,6 +29,7 @@ package struct RunningState: Equatable {
     nextAttemptAt = object.time("next_attempt_at")
     answered = object.time("answered")
     fault = object.text("fault")
+    isRefused = object["is_refused"] == .bool(true)
     guard case .object(let codes)? = object["set_aside"] else { return }
     for member in codes.members {
       if case .string(let word) = member.value, let id = Identifier(member.name) { setAside[id] = word }
@@ -42,6 +45,7 @@ package struct RunningState: Equatable {
       json.member("next_attempt_at", nextAttemptAt.map { Int($0.microseconds) })
       json.member("answered", answered.map { Int($0.microseconds) })
       json.member("fault", fault)
+      if isRefused { json.member("is_refused", true) }
       if setAside.isEmpty { return }
       json.key("set_aside")
       json.object { json in

@@ -28,7 +28,7 @@ extension Messenger {
     if let whyUsersAreNotKnown {
       let words = "there is no user '\(handle)' in this store\(suggestion ?? "")"
       return DMError(
-        .hubUnreachable, "\(words); the hub could not be asked: \(whyUsersAreNotKnown)", subject: handle,
+        .hubUnreachable, "\(words); they may be on the hub, but \(whyUsersAreNotKnown)", subject: handle,
         remedy: .showHubStatus)
     }
     return DMError(

@@ -59,8 +59,8 @@ extension HubFault {
     case "55P03": self = .locked(message, [])
     case "25006": self = .readOnly(message)
     case "53100": self = .lost("the disk of the hub is full")
-    // The password is wrong, or the login does not belong to a member.
-    case "28P01", "DM002": self = .refused(message)
+    case "28P01": self = .refused(message)
+    case "DM002": self = .refused("the login is not a member's any more; ask for a new invitation")
     case "DM003":
       self = .refused("somebody has joined with this invitation before; ask for another, and have its login revoked")
     case "3D000": self = .lost(message)
