@@ -39,14 +39,14 @@ extension Administrator {
     var lines = [text(HubSchema.roles)]
     // One installation at a time.
     if before > 0 { lines.insert("SELECT id FROM dm.hub FOR UPDATE;", at: 0) }
-    // The steps change tables that members use in this order; in another order, one would wait for the other.
+    // Members use these tables in this order. In another order, an installation and a member could wait for each other.
     if before > 0, before < HubSchema.steps.count {
       lines.insert("LOCK TABLE dm.person IN ACCESS EXCLUSIVE MODE;", at: 0)
     }
     lines += HubSchema.steps.dropFirst(before).joined().map(text)
     if before < HubSchema.steps.count { lines.append("UPDATE dm.hub SET schema = \(HubSchema.steps.count);") }
     if isShared { lines.append("UPDATE dm.hub SET is_shared = true WHERE NOT is_shared;") }
-    // Only its owner can replace a function; the walls set the owners, also those that a dump has lost.
+    // Only its owner can replace a function, so `walls` first sets the owners, which a restored dump may have lost.
     if before > 0 { lines.append(text(HubSchema.walls)) }
     lines.append(
       """
@@ -77,7 +77,7 @@ extension Administrator {
       .cannotCreate, "others use this database: it has '\(first)'", subject: first, remedy: .nameEmptyDatabase)
   }
 
-  /// The differences from what an installation makes.
+  /// The differences between the database and a correct installation.
   ///
   /// - Throws: `HubFault`, `no_hub`.
   package func check() throws -> [HubFinding] {

@@ -34,7 +34,7 @@ extension Administrator {
       }.first ?? (nil, nil)
     let database = try connection.rows("SELECT current_database()") { try $0.text(0) }
     guard let user = login.first, let name = database.first else {
-      throw HubFault.damaged("the hub has not answered to the invitation")
+      throw HubFault.damaged("the hub has not answered the request for an invitation")
     }
     let reached = try address.map(HubAddress.init) ?? HubAddress(host: connection.host, port: nil)
     return Invitation(
@@ -67,14 +67,14 @@ extension Administrator {
     try installedVersion()
     try connection.rows("SELECT dm.logins_of($1)::text", [name], { try $0.text(0) }).forEach(lockOut)
     guard try persist({ try connection.rows("SELECT dm.expel($1)", [name]) { try $0.flag(0) } }) == [true] else {
-      throw DMError(.unknownUser, "nobody on the hub, and no login, is '\(name)'", subject: name)
+      throw DMError(.unknownUser, "the hub has no person and no login '\(name)'", subject: name)
     }
     try dropLogins()
   }
 
   /// Prevents a login from connecting, and ends its connections.
   ///
-  /// The login's connections can hold the lock of its role, and it can make new ones as long as it may connect.
+  /// Does both, because an open connection can lock the role, and a login that may connect can open new ones.
   func lockOut(_ login: String) throws {
     guard try connection.rows("SELECT dm.has_role($1)", [login], { try $0.flag(0) }) == [true] else { return }
     let role = try connection.identifier(login)
@@ -97,7 +97,7 @@ extension Administrator {
     _ = try persist { try connection.rows("SELECT dm.drop_logins()") { _ in } }
   }
 
-  /// - Throws: `no_hub` for a hub that was moved: what is written here is not there.
+  /// - Throws: `no_hub` for a hub that was moved, because its new server does not get what is written here.
   private func refuseMoved() throws {
     let moved = try connection.rows("SELECT moved_to FROM dm.hub") { $0.optionalText(0) }.first ?? nil
     guard let moved else { return }
@@ -106,7 +106,8 @@ extension Administrator {
 
   /// Erases a person: their messages, reactions, profile and logins; they leave all groups.
   ///
-  /// Nobody gets their handle again. If it fails, the person is locked out, and the next call does the rest.
+  /// The person's handle is never given to anybody else. If a call fails, the next one does the rest; the person is
+  /// already locked out.
   ///
   /// - Returns: how many messages were erased.
   /// - Throws: `HubFault`, `no_hub`, `unknown_user`.
@@ -114,7 +115,7 @@ extension Administrator {
     try installedVersion()
     let person = try connection.rows("SELECT id FROM dm.person WHERE handle = $1", [handle]) { try $0.integer(0) }
     guard let person = person.first.map({ String($0) }) else {
-      throw DMError(.unknownUser, "nobody on the hub is '\(handle)'", subject: handle)
+      throw DMError(.unknownUser, "the hub has no person '\(handle)'", subject: handle)
     }
     try revoke(handle)
     var messages = 0

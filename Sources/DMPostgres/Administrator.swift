@@ -49,7 +49,7 @@ package final class Administrator {
 
   /// The version of the hub, 0 for none.
   ///
-  /// - Throws: `HubFault`, `store_too_new` for a hub that this program does not know.
+  /// - Throws: `HubFault`, `store_too_new` for a hub of a newer version than this program.
   func version() throws -> Int {
     let isThere = try connection.rows("SELECT to_regclass('dm.hub') IS NOT NULL") { try $0.flag(0) }
     guard isThere == [true] else { return 0 }
@@ -114,11 +114,11 @@ package final class Administrator {
           oldestWriteSeconds: seconds(11), preparedTransactions: try number(12), noticePercent: try number(13),
           standbys: try number(14), standbySeconds: seconds(15)))
     }
-    guard let status = rows.first else { throw HubFault.damaged("the hub does not say how it is") }
+    guard let status = rows.first else { throw HubFault.damaged("the hub has not answered the question for its state") }
     return status
   }
 
-  /// The limits of a hub; what is not among them has none.
+  /// The limits that are set on a hub.
   ///
   /// - Throws: `HubFault`, `no_hub`.
   package func limits() throws -> [HubLimit] {
@@ -137,8 +137,8 @@ package final class Administrator {
   ///
   /// - Parameters:
   ///   - limits: bytes are at least 1 MiB, and an act may be done from 1 to 1,000,000 times in a minute.
-  ///   - unlimited: the acts that have no limit any more.
-  ///   - keepsAll: whether there is no limit any more of what the hub keeps of a person.
+  ///   - unlimited: the acts whose limits are removed.
+  ///   - keepsAll: whether to remove the limit on the bytes that the hub keeps of each person.
   /// - Throws: `HubFault`, `no_hub`.
   package func limit(_ limits: [HubLimit], unlimited: [String] = [], keepsAll: Bool = false) throws {
     try installedVersion()
@@ -157,7 +157,7 @@ package final class Administrator {
 
   /// Erases the texts of all expired messages, except in conversations that others have locked.
   ///
-  /// Pushes of members do this, too, for a hundred messages each.
+  /// Each push of a member also does this, for at most a hundred messages.
   ///
   /// - Returns: the number of messages.
   /// - Throws: `HubFault`, `no_hub`.

@@ -13,7 +13,7 @@ struct Credentials: Equatable {
   var password: String
   /// The IP address to connect to; the certificate must still be for the name in `host`.
   var hostAddress: String?
-  /// The id of the hub that is to be there; nil for any.
+  /// The id that the hub at this address must have; nil for any id.
   var hub: Identifier?
   /// The one-time password of an invitation; nil after it has been used.
   var invitation: String?
@@ -140,7 +140,7 @@ struct Credentials: Equatable {
     try replaceFile(path, with: Array(lines.joined(separator: "\n").utf8) + [UInt8(ascii: "\n")])
   }
 
-  /// Replaces the credentials of a store by those in another of its files, which is removed with its certificate.
+  /// Replaces the credentials of a store with those in another file, and removes that file and its certificate.
   ///
   /// After a crash the other file is still there, and the next call does the rest.
   ///

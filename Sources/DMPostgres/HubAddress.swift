@@ -1,9 +1,9 @@
 internal import DMModel
 
-/// How members reach a hub: a host, or several between commas, and a port.
+/// How members connect to a hub: one host, or several separated by commas, and a port.
 ///
-/// The text form is `HOST`, `HOST:PORT` or `[IPV6]:PORT`, or several of these between commas; a single port is for all
-/// hosts.
+/// The text form is `HOST`, `HOST:PORT` or `[IPV6]:PORT`, or several of these separated by commas; a single port is for
+/// all hosts.
 package struct HubAddress: Equatable, Sendable, CustomStringConvertible {
   package let host: String
   package let port: String?
@@ -22,7 +22,7 @@ package struct HubAddress: Equatable, Sendable, CustomStringConvertible {
     let areHosts = hosts.allSatisfy { !$0.isEmpty && $0.utf8.allSatisfy { $0 > 0x20 && $0 != UInt8(ascii: "=") } }
     guard areHosts, arePorts, ports.count <= 1 || ports.count == hosts.count, !text.hasSuffix(":") else {
       throw DMError(
-        .badField, "'\(text)' is no address; write HOST or HOST:PORT, with a port from 1 to 65535", subject: text)
+        .badField, "'\(text)' is not an address; write HOST or HOST:PORT, with a port from 1 to 65535", subject: text)
     }
   }
 

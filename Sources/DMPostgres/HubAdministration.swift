@@ -68,7 +68,7 @@ extension HubLogin: Record {
   }
 }
 
-/// A limit of what a person may do on a hub: one of its kinds.
+/// A limit for each person on a hub: of an act, of bytes in an hour, or of bytes that the hub keeps.
 package struct HubLimit: Equatable, Sendable {
   /// The name of an operation of the protocol, and how often a person may do it in a minute.
   package var act: String?
@@ -115,7 +115,7 @@ extension HubErasure: Record {
   }
 }
 
-/// A difference between a database and what an installation makes.
+/// A difference between a database and a correct installation.
 package struct HubFinding: Equatable, Sendable {
   /// Whether only a superuser can fix it.
   package let isNote: Bool

@@ -18,6 +18,6 @@ enum HubSchema {
   static let roles = PackageResources.roles_sql
   static let walls = PackageResources.walls_sql
 
-  /// The query for the differences from what an installation makes.
+  /// The query that lists the differences from a correct installation.
   static let check = PackageResources.check_sql
 }

@@ -27,7 +27,8 @@ package struct HubServer: Equatable, Sendable {
     /// How full the server's queue of notifications is.
     package let noticePercent: Int
     package let standbys: Int
-    /// How many seconds the last standby is behind; nil if nothing was written lately, or if the administrator may not see it.
+    /// The lag of the slowest standby in seconds; nil if nothing was written lately, or if the administrator may not
+    /// see it.
     package let standbySeconds: Int?
   }
 
@@ -38,7 +39,7 @@ package struct HubServer: Equatable, Sendable {
   package let size: Size
   package let load: Load
 
-  /// What the administrator has to mend, in words.
+  /// The problems that the administrator must fix, in words.
   package var problems: [String] {
     var problems: [String] = []
     if load.allConnections * 5 > load.connectionLimit * 4 {
@@ -47,7 +48,7 @@ package struct HubServer: Equatable, Sendable {
       )
     }
     if let seconds = load.oldestWriteSeconds, seconds > 60 {
-      problems.append("a transaction is open for \(seconds) seconds; unstick it if it is a member's")
+      problems.append("a transaction has been open for \(seconds) seconds; if it is a member's, unstick it")
     }
     if load.preparedTransactions > 0 {
       problems.append("\(load.preparedTransactions) prepared transactions hold up all members; end them with psql(1)")

@@ -62,7 +62,7 @@ package struct Invitation: Equatable, Sendable {
       let host = object.line("host"), let port = object.line("port"), let database = object.line("dbname"),
       let user = object.line("user"), let password = object.line("password")
     else {
-      throw DMError(.badField, "the token is not whole; it begins with '\(Self.prefix)' and has no spaces")
+      throw DMError(.badField, "the token is not complete; it begins with '\(Self.prefix)' and has no spaces")
     }
     var authority: String?
     if case .string(let text)? = object["ca"] { authority = text }

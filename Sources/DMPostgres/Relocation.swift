@@ -17,24 +17,24 @@ struct HubMove: Equatable {
     self.authority = authority
   }
 
-  /// Asks a hub that was moved.
+  /// Asks a hub where it was moved to; nil if it was not moved.
   ///
-  /// - Throws: `HubFault`; `damaged` for a hub that does not say where it is.
+  /// - Throws: `HubFault`; `damaged` if the hub was moved, but does not return a valid address.
   init?(of hub: Identifier, _ connection: PQConnection) throws {
     let rows = try connection.rows("SELECT address, authority FROM dm1.moved()") {
       ($0.optionalText(0), $0.optionalText(1))
     }
     guard let (text, authority) = rows.first else { return nil }
     guard let text, case .success(let address) = Result(catching: { try HubAddress(text) }) else {
-      throw HubFault.damaged("the hub was moved, and does not say where it is")
+      throw HubFault.damaged("the hub was moved, but has not returned a valid address")
     }
     self.init(hub: hub, address: address, authority: authority.flatMap { isCertificate($0) ? $0 : nil })
   }
 }
 
-/// The way of a store to the new address of its hub.
+/// Moves a store to the new address of its hub.
 ///
-/// The credentials for it are in a file beside the old ones, which they replace when the hub has answered there. Until
+/// A second file has the credentials for the new address; it replaces the first after the hub has answered there. Until
 /// then the old address is asked, too, because the administrator may call the members back.
 package struct Relocation {
   private let location: StoreLocation
@@ -43,7 +43,7 @@ package struct Relocation {
 
   private var hasBegun: Bool { fileExists(location.movingHub) }
 
-  /// Opens a connection where the hub is.
+  /// Connects to the hub at its new address, or else at its old one.
   ///
   /// - Throws: `HubFault`; `lost` for a hub that was moved and is not yet open at its new address.
   func opened(_ connect: (PQConnection.Settings) throws -> PQGreeting) throws -> PQGreeting {
@@ -60,7 +60,7 @@ package struct Relocation {
     do {
       return try (isNew ? arrived(connect) : attempt ?? old).get()
     } catch let fault as HubFault {
-      // Whatever it is: the new server is being set up.
+      // Any fault counts as `lost`, because the new server may not be set up yet.
       throw HubFault.lost("it moves to '\(move.address)', and is not open there yet: \(fault.text)")
     }
   }
@@ -80,7 +80,7 @@ package struct Relocation {
 
   /// Records the new address.
   ///
-  /// - Returns: whether it was another one before.
+  /// - Returns: whether it differs from the address that was recorded before.
   @discardableResult private func begin(_ move: HubMove) throws -> Bool {
     var credentials = try Credentials(file: location.hub)
     credentials.host = move.address.host
@@ -100,7 +100,7 @@ package struct Relocation {
     return true
   }
 
-  /// Stays at the old address.
+  /// Deletes the new address, so that the store stays at the old one.
   func cancel() {
     removeFile(location.movingHub)
     removeFile(location.movingAuthority)

@@ -46,7 +46,7 @@ struct HubConnection {
   private(set) var hello: HubHello?
   /// The last comparison of each conversation, until the conversation is pulled.
   private(set) var named: [Identifier: HubComparison.Conversation] = [:]
-  /// The members, from the hub, of conversations whose beginning the user cannot see, until these are pulled.
+  /// The hub's list of members of each conversation whose beginning the user cannot see, until it is pulled.
   var members: [Identifier: [HubMember]] = [:]
   /// The horizon of the last comparison, until all conversations that it listed are pulled.
   private(set) var horizon: String?
@@ -61,7 +61,7 @@ struct HubConnection {
   /// Whether the store must be compared with the hub before anything else is pulled.
   private(set) var mustCompare = false
 
-  /// Pulls a conversation, unless it was set aside.
+  /// Queues a conversation to be pulled, unless it was set aside.
   mutating func enqueue(_ id: Identifier) {
     if setAside[id] == nil, !toPull.contains(id) { toPull.append(id) }
   }
@@ -121,9 +121,9 @@ struct HubConnection {
         outputs.append(.endFault(id))
       }
     }
-    // After a full page there may be more entries. This page may show edits of later entries. If the hub was restored
-    // to a state before these edits, a comparison notices it, unless an earlier comparison has already said how far the
-    // log continues.
+    // After a full page there may be more entries, and messages of this page may already have the texts of later edits.
+    // If the hub is then restored to a state before these edits, only a comparison notices it. No new comparison is
+    // needed if an earlier one has already said how far the log continues.
     if isFull {
       enqueue(id)
       if named[id] == nil, let held, held.namedRev <= held.rev { mustCompare = true }

@@ -27,10 +27,11 @@ package protocol HubLink: AnyObject {
   /// The members of a conversation.
   func members(of conversation: Identifier) throws -> [HubMember]
 
-  /// Gives signals of the user to the hub, and takes those of others.
+  /// Sends the user's signals to the hub, and returns those of other users.
   func signals(_ own: HubSignals) throws -> [HubSignal]
 
-  /// Waits for a notice from the hub, for an operation or a signal of a program here, or for the end of a time.
+  /// Waits until the hub notifies this machine, a program here queues an operation or changes a signal, or `duration`
+  /// has passed.
   func wait(for duration: Duration) throws -> HubHint
 
   func close()
@@ -205,7 +206,7 @@ package struct HubMember: Equatable, Sendable {
   }
 }
 
-/// What a machine tells the hub of the signals of its user, and asks of those of others.
+/// The signals that a machine sends to the hub, and its questions about the signals of other users.
 package struct HubSignals: Equatable, Sendable {
   /// The conversations in which the user types, and for how many milliseconds more the signal holds.
   package var typing: [(conversation: Identifier, rest: Int)] = []
@@ -215,9 +216,9 @@ package struct HubSignals: Equatable, Sendable {
   package var isPresent = false
   /// The users who must not see when the user was online; nil if they are the same as before.
   package var hiddenFrom: [Handle]?
-  /// The conversations whose typing users are asked for.
+  /// The conversations for which the machine asks who is typing.
   package var watched: [Identifier] = []
-  /// Asks for the users who were online in the last seconds; nil for none.
+  /// For how many seconds back the machine asks who was online; nil if it does not ask.
   package var seenSeconds: Int?
 
   package init() {}
@@ -231,7 +232,7 @@ package struct HubSignals: Equatable, Sendable {
 
 /// A signal of another user.
 package enum HubSignal: Equatable, Sendable {
-  /// A person types in a conversation, for some milliseconds more.
+  /// A person types in a conversation; the signal lasts `rest` milliseconds more.
   case typing(Identifier, person: Int64, rest: Int64)
   /// A person was online some milliseconds ago.
   case present(person: Int64, age: Int64)

@@ -35,7 +35,7 @@ extension Messenger {
 
   private var alreadyUsed: DMError {
     DMError(
-      .cannotCreate, "something was said in the store '\(location.directory)'; join with a new one",
+      .cannotCreate, "the store '\(location.directory)' already has conversations; join with a new store",
       subject: location.directory, remedy: .nameStore)
   }
 

@@ -5,14 +5,15 @@ internal import DMKit
 /// Times are those of `monotonicMicroseconds`.
 struct Pace {
   static let maximumBatch = 100
-  /// The number of hints in a row that may bring nothing, because two machines that write at once cause a few of them.
+  /// How many hints in a row may bring nothing before hints are ignored; two machines that write at the same time cause
+  /// a few such hints.
   private static let freeEmptyHints = 16
 
   /// When the hub last answered a comparison.
   var comparedAt: Int64 = 0
   /// The maximum number of operations in a push; smaller after a push that the hub could not process.
   private(set) var batchSize = Pace.maximumBatch
-  /// The divisor of the entries and conversations in a pull, after a pull took the hub or the network too long.
+  /// Divides the maximum numbers of entries and conversations in a pull; it grows after a pull that took too long.
   private(set) var divisor = 1
   /// The conversations that others locked during a push: how often in a row, and until when nothing is pushed to them.
   ///
@@ -89,7 +90,7 @@ struct Pace {
   /// Notes that a delivery receipt is held back until a time.
   mutating func hold(receiptsUntil time: Int64) { receiptsDue = min(receiptsDue ?? .max, time) }
 
-  /// When the first delivery receipt that was held back can be pushed, once; nil if none was.
+  /// Returns when the first delivery receipt that was held back can be pushed, and forgets it; nil if none was.
   mutating func takeReceiptsDue() -> Int64? {
     defer { receiptsDue = nil }
     return receiptsDue

@@ -65,7 +65,7 @@ extension Replica {
   /// Queues again the operations that this store had pushed; the hub recognizes those it still has by their nonces.
   ///
   /// Members are not added again, because others may have removed them since.
-  /// Messages go only to those who were in the group when the message was sent.
+  /// A message goes only to those who were in the group when it was sent.
   private func queueAgain(_ row: Conversations.Row) throws {
     let audience = row.isGroup ? try Audience(store, row.key) : nil
     let isMember = try store.members.isParticipant(me, of: row.key)
@@ -185,7 +185,7 @@ extension Replica {
     }
   }
 
-  /// Deletes a message again that the user had deleted for themselves, or notes that it must be marked as read.
+  /// Deletes a message again if the user had deleted it for themselves, or notes that it must be marked as read.
   func restoreOwnState(_ id: Identifier, at address: Messages.Address, in log: inout Log) throws {
     guard let earlier = try store.hubKnown.row(id) else { return }
     log.seenBefore.append(address.seq...address.seq)

@@ -21,7 +21,7 @@ extension Replica {
     if let operation, operation.act != .say { try store.outbox.finish(operation.key, rev: entry.rev) }
   }
 
-  /// Adds an actor as a member: they were a member then, but left before this store read the list of members.
+  /// Adds the actor of an entry as a member: they were one when they acted, but left before the members were read.
   func admit(_ user: UserKey, to row: Conversations.Row) throws {
     guard let membership = try store.members.membership(of: user, in: row.key) else {
       guard row.isGroup else { throw LogFault(conversation: row.id) }
@@ -62,7 +62,7 @@ extension Replica {
     guard let id = entry.id else { throw LogFault(conversation: entry.conversation) }
     try takeNumber(entry, in: &log)
     let waiting = try operation.flatMap { try store.waiting.row(at: $0.key) }
-    // Followers got the message when it began to wait.
+    // Followers already got the message when it was queued here.
     let isNew = store.logsChanges && waiting == nil
     let message = try store.logging(isNew) { try insert(entry, id, as: actor, in: &log) }
     if let operation { try store.outbox.finish(operation.key, rev: entry.rev) }
@@ -174,7 +174,7 @@ extension Replica {
     }
   }
 
-  /// Sets the title, the picture and the lifetime of a group to those that the member who added the user has sent.
+  /// Sets the title, the picture and the lifetime of a group to the values in the entry that adds the user.
   private func takeSettings(_ entry: HubEntry, in log: inout Log) throws {
     guard entry.payload?.isEmpty == false else { return }
     let group = HubPayload.group(entry.payload)
@@ -184,7 +184,9 @@ extension Replica {
     log.row.expireAfter = group.expireAfter
   }
 
-  /// Hides or shows earlier messages for a user who is listed as a member already, as joining does for other users.
+  /// Hides or shows earlier messages for the user of this store, if they are listed as a member already.
+  ///
+  /// If they are not, `Session.add` does it.
   private func comeToHistory(_ entry: HubEntry, _ session: Session, _ log: Log) throws {
     if log.row.lastSeq > 1 {
       for seqs in difference(of: 1...(log.row.lastSeq - 1), minus: log.seenBefore) {

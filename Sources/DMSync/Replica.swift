@@ -134,7 +134,7 @@ final class Replica {
     return Session(messenger, store, actor, order: Session.Order(id: id, at: entry.at.clamped, heir: heir))
   }
 
-  /// The id; nil if another message has it, because a message of another conversation must not stop this one.
+  /// The id; nil if another message in this store has it, so that an id that is used twice does not stop a log.
   func freeID(_ id: Identifier) throws -> Identifier? { try store.messages.address(of: id) == nil ? id : nil }
 
   // MARK: Conversations
@@ -144,7 +144,7 @@ final class Replica {
     if let row = try store.conversations.row(id) { return row }
     // The hub was restored to an earlier state, and both users have started the conversation again.
     if let row = try store.conversations.row(alias: id) { return try adopt(row, as: id) }
-    // The entry itself reports the new conversation.
+    // Not logged here, because the entry is logged when it is applied, and that reports the new conversation.
     return try store.logging(false) { try newRow(of: id, first, members) }
   }
 

@@ -13,28 +13,28 @@ final class SignalBridge {
   private let folder: LiveFolder
   private let me: Handle
   private var freshness = Freshness()
-  /// The time of the typing signal that the hub has last been given, by conversation.
+  /// For each conversation, the time of the last typing signal that was sent to the hub.
   private var given: [Identifier: Timestamp] = [:]
   /// The typing signals of others that are shown here, and when each ends.
   private var shown: [LiveFolder.Signal: Int64] = [:]
-  /// When the hub is asked again who types and who is online, and when it is given the own presence again.
+  /// When to ask the hub again who types and who is online, and when to send it the user's presence again.
   private var (typingDue, presenceDue, ownPresenceDue) = (Int64(0), Int64(0), Int64(0))
   /// When the hub last answered who is online.
   private var presenceAnsweredAt: Int64?
-  /// The users that must not see the own presence, as the hub knows them; nil if unknown.
+  /// The users who must not see this user's presence, as last sent to the hub; nil if not sent on this connection.
   private var hiddenFrom: [Handle]?
-  /// The conversations that are asked for when a program watches all, and when they were chosen.
+  /// The conversations to ask the hub about when a program watches all, and when this list was made.
   private var newest: (ids: [Identifier], at: Int64) = ([], .min)
-  /// When something is to be done even if no file changes, on the monotonic clock.
+  /// When `carry` must be called even if no file changes, in `monotonicMicroseconds`.
   private(set) var due: Int64 = 0
 
-  /// Microseconds between two questions, and between two signals of the own presence.
+  /// Microseconds between two questions to the hub, and between two signals of the user's presence.
   private static let typingPause: Int64 = 800_000
   private static let presencePause: Int64 = 5_000_000
   private static let ownPresencePause: Int64 = 12_000_000
   private static let newestPause: Int64 = 5_000_000
   private static let newestCount = 50
-  /// Seconds for which the hub is asked who was online, at first: those who were seen lately have a time.
+  /// For how many seconds back the first question asks who was online, so that users who were seen lately have a time.
   private static let longAgo = 30 * 86_400
 
   /// - Throws: an error of the store.
@@ -45,7 +45,7 @@ final class SignalBridge {
     me = messenger.identity.handle
   }
 
-  /// Begins anew, for a new connection.
+  /// Resets the state, for a new connection.
   func begin() {
     for case .typing(let conversation, let user) in folder.signals().keys where user != me {
       folder.takeBack(.typing(conversation, user))
@@ -70,7 +70,7 @@ final class SignalBridge {
     due = min(next ?? .max, shown.values.min() ?? .max)
     let isAsked = call != HubSignals()
     let isAnswered = try isAsked && exchange(call, now)
-    // What is watched is asked for again, as long as it is watched.
+    // Asks again, as long as a program watches.
     let isTypingWatched = fresh.contains { if case .watched = $0 { true } else { false } }
     if isTypingWatched { due = min(due, typingDue) }
     if fresh.contains(.presenceWatched) { due = min(due, presenceDue) }
@@ -79,7 +79,7 @@ final class SignalBridge {
     return isAnswered
   }
 
-  // MARK: What this machine tells and asks
+  // MARK: Signals and questions of this machine
 
   private func take(
     own fresh: [LiveFolder.Signal], of signals: [LiveFolder.Signal: Timestamp], into call: inout HubSignals
@@ -100,7 +100,7 @@ final class SignalBridge {
   private func watch(_ fresh: [LiveFolder.Signal], _ now: Int64, _ call: inout HubSignals) throws {
     let blocked = try messenger.blockedUsers().map(\.handle)
     call.isPresent = fresh.contains(.present(me)) && now >= ownPresenceDue
-    // A newly blocked user must not see the presence any longer, nor when the user was online.
+    // A newly blocked user must no longer see whether the user of this store is or was online.
     if call.isPresent || blocked != hiddenFrom ?? [] { call.hiddenFrom = blocked }
     if fresh.contains(.presenceWatched), now >= presenceDue {
       call.seenSeconds = presenceAnsweredAt.map { Int((now - $0) / 1_000_000) + 40 } ?? Self.longAgo
@@ -126,7 +126,7 @@ final class SignalBridge {
     do {
       answer = try link.signals(call)
     } catch HubFault.again, HubFault.locked, HubFault.timedOut, HubFault.poison, HubFault.denied {
-      // A signal is not worth a connection.
+      // Ignored, so that a failed signal does not end the connection.
     }
     // On a slow network, typing must not delay messages.
     if !call.watched.isEmpty { typingDue = now + max(Self.typingPause, 4 * (monotonicMicroseconds() - now)) }
@@ -139,7 +139,7 @@ final class SignalBridge {
     return true
   }
 
-  // MARK: What others do
+  // MARK: Signals of other users
 
   private func show(_ answer: [HubSignal], watched: [Identifier], asksPresence: Bool) throws {
     let now = monotonicMicroseconds()
@@ -167,7 +167,9 @@ final class SignalBridge {
     if asksPresence { try hidePresence(except: answer) }
   }
 
-  /// Shows the presence of a user; a file that changes counts as a fresh signal, so an old one is only made.
+  /// Shows the presence of a user.
+  ///
+  /// A file that changes counts as a fresh signal. So an old signal creates a missing file, but does not change one.
   private func show(_ present: LiveFolder.Signal, age: Int64) {
     guard let shown = folder.time(of: present) else { return folder.give(present, age: age) }
     let isNewer = Timestamp.now.microseconds - age > shown.microseconds + 1_000_000

@@ -112,8 +112,9 @@ extension SyncEngine {
     return Pushed(row: row, operation: operation)
   }
 
-  /// Whether a delivery receipt waits, so that one receipt is for many messages: until all of its conversation is pulled,
-  /// and in a group up to `receiptDelay` longer.
+  /// Whether a delivery receipt must wait, so that one receipt acknowledges many messages.
+  ///
+  /// It waits until its conversation is pulled to the end, and in a group up to `receiptDelay` longer.
   private func isReceiptHeld(_ row: Outbox.Row) throws -> Bool {
     guard row.act == .delivered, let key = row.conversation, let conversation = try store.conversations.row(key: key)
     else { return false }
@@ -192,7 +193,8 @@ extension SyncEngine {
 
   /// Applies entries of one conversation, then calls `body` in the same transaction.
   ///
-  /// - Returns: false if `body` has no effect: the entries do not continue the log, or they or `body` do not fit.
+  /// - Returns: false if `body` had no effect, because the entries do not continue the log, or because they or `body`
+  ///   do not fit the store.
   private func apply(_ entries: [HubEntry], and body: (() throws -> Void)? = nil) throws -> Bool {
     guard let id = entries.first?.conversation else { return false }
     try explain(entries)

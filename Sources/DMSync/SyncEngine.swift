@@ -126,7 +126,8 @@ package final class SyncEngine {
     return try now < since || comparison.peopleRev < hub().peopleRev
   }
 
-  /// Records the horizon once everything that it listed is here, so that a program that ends earlier asks again.
+  /// Records the horizon after all conversations of its comparison were pulled, so that a program that ends earlier
+  /// asks for them again.
   func keepHorizon() throws {
     guard let hello, let horizon = connection.takeHorizon() else { return }
     // A standby may lack entries of its primary, and can become a primary without a restart.
@@ -247,7 +248,7 @@ package final class SyncEngine {
     return pushed
   }
 
-  /// Pulls until nothing is left to pull; what is queued meanwhile is pushed with it.
+  /// Pulls until nothing is left to pull; also pushes the operations that are queued meanwhile.
   package func pull() throws { while !connection.toPull.isEmpty { try exchange() } }
 
   /// Waits for a hint, a queued operation or the end of the time, and finds out what has changed.
@@ -274,7 +275,7 @@ package final class SyncEngine {
   /// Microseconds between two comparisons with a hub that does not notify this machine; nil for one that does.
   private var pollPause: Int64? { hello.flatMap { $0.isStandby ? 2 : $0.pollSeconds }.map { Int64($0) * 1_000_000 } }
 
-  /// Microseconds until the hub takes what it has postponed; nil if it has postponed nothing.
+  /// Microseconds until the hub accepts the first operation that it has postponed; nil if it has postponed none.
   private func untilPostponed() throws -> Int64? {
     try store.read(store.outbox.postponedUntil).map { max(0, $0.microseconds - Timestamp.now.microseconds) }
   }

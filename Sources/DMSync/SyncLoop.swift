@@ -70,7 +70,7 @@ package final class SyncLoop {
   ///
   /// - Throws: the error of a `HubFault`, or one of the store.
   package func once() throws {
-    // This process ends before a receipt that waits.
+    // No receipt waits, because this process may end before it is pushed.
     engine.receiptDelay = 0
     var left = 3
     while true {
@@ -99,7 +99,7 @@ package final class SyncLoop {
     let names = try messenger.hubStatus().setAside.map { "'\($0.name)'" }
     throw DMError(
       first,
-      "what the hub has of \(names.joined(separator: ", ")) cannot be read, so nothing of it comes; all else is up to date",
+      "cannot read the hub's log of \(names.joined(separator: ", ")), so nothing new comes; all else is up to date",
       subject: names.first)
   }
 
@@ -108,7 +108,7 @@ package final class SyncLoop {
     try show(.connecting)
     try engine.connect()
     if try engine.hasWork() { try show(.filling) }
-    // Who waits for a fresh read needs what has come, and not the receipts for it.
+    // Pulls first, because a fresh read waits for new entries, but not for their receipts.
     try engine.pull()
     try showSynchronized(asked)
     if try engine.drain() > 0 { try showSynchronized(asked) }
@@ -129,9 +129,9 @@ package final class SyncLoop {
   /// The reason why the hub answers but does not work as it should; nil if it works.
   private var hindrance: String? {
     guard let hello = engine.hello else { return nil }
-    if hello.isStandby { return "the hub is a standby, which takes nothing" }
-    if hello.isPooled { return "a pooler is in between, so that the hub is asked every two seconds" }
-    return hello.takesTurns ? "the hub has few connections left, so that machines come and go in turns" : nil
+    if hello.isStandby { return "the hub is a standby, which accepts no changes" }
+    if hello.isPooled { return "a connection pooler stops notifications, so the hub is asked every two seconds" }
+    return hello.takesTurns ? "the hub has few connections left, so machines take turns" : nil
   }
 
   /// Asks the sync process to compare the store with the hub now, and waits for the result.
@@ -249,7 +249,7 @@ package final class SyncLoop {
     }
   }
 
-  // MARK: What others see of it
+  // MARK: The state for other processes
 
   private func note(_ fault: HubFault) throws {
     running.attempts += 1

@@ -183,7 +183,7 @@ final class Chat {
   private func keepDraft() throws {
     if model.composition.draft == model.composition.loadedDraft { return }
     guard var draft = model.composition.draft else { return try removeDraft() }
-    // The draft that another window has saved meanwhile stays, above this one.
+    // Keeps a draft that another window has saved meanwhile, above this one.
     if let other = try acts.existing()?.draftText, other != model.composition.loadedDraft, other != draft {
       draft = other + "\n" + draft
     }
@@ -197,7 +197,7 @@ final class Chat {
     model.composition.forgetLoadedDraft()
   }
 
-  /// Prints the unsent text after an error, which ends the program.
+  /// Prints the unsent text after an error that ends the program.
   private func printText() throws {
     window.leave()
     guard let draft = model.composition.draft else { return }

@@ -97,7 +97,7 @@ final class Picker {
     query.limit = 200
     conversations = try messenger.conversations(query)
     let (me, names) = (messenger.identity.handle, [filter.text, "+\(filter.text)"])
-    // Where the chosen conversation has gone, none is chosen until the next key.
+    // If the chosen conversation no longer exists, none is chosen until the next key.
     chosen =
       conversations.firstIndex { $0.id == id }
       ?? (id == nil && !isLost ? conversations.firstIndex { names.contains(TextFormat.name($0, for: me)) } ?? 0 : -1)

@@ -13,7 +13,7 @@ package struct DMHub: Program {
   static let authority = Option(
     "ca", value: "FILE", "the certificate of the authority that signed the hub's, for invitations")
   static let days = Option("days", value: "N", "let the invitation expire after N days [7]") { text in
-    guard let days = Int(text), 1...366 ~= days else { throw usage("'\(text)' is no number of days from 1 to 366") }
+    guard let days = Int(text), 1...366 ~= days else { throw usage("'\(text)' is not a number of days from 1 to 366") }
     return days
   }
 

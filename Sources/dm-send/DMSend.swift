@@ -122,7 +122,7 @@ package struct DMSend: Program {
       ("dm-send bob --attach photo.jpg 'as promised'", "send a photo"),
       (
         "jq -c '{conversation: .to, text: .body, nonce: .id}' queue.json | dm-send",
-        "send many, each answered by a line"
+        "send many messages; each gets one line as an answer"
       ),
     ], reads: "send_line", writes: ["message", "conversation", "ack", "error"])
 

@@ -118,7 +118,7 @@ extension DMSyncProgram {
     if let word = call.arguments.operands.first {
       guard let network = HubNetwork(word: word) else {
         let names = HubNetwork.allCases.map(\.word).joined(separator: ", ")
-        throw usage("'\(word)' is no network; name one of \(names)")
+        throw usage("'\(word)' is not a network; name one of \(names)")
       }
       try call.messenger().simulate(network)
     }

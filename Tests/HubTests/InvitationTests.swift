@@ -30,7 +30,7 @@ struct InvitationTests {
     let refused = #expect(throws: HubFault.self) {
       try Joining(TemporaryStore(users: []).messenger("dave")).join(invitation)
     }
-    #expect(refused?.text.contains("joined with this invitation before") == true)
+    #expect(refused?.text.contains("this invitation was already used") == true)
     _ = try PQConnection(Credentials(invitation).settings())
   }
 

@@ -27,7 +27,7 @@ enum Manner: String {
 ///
 /// A failure gives no candidates and no error message, because the user is still typing.
 ///
-/// - Parameter program: finds the command and its words in the words after the program's name.
+/// - Parameter program: takes the words after the program's name; returns the command and the words for it.
 func candidates(
   for shell: Shell, _ words: ArraySlice<String>, _ program: ([String]) -> (command: Command, words: [String])
 ) -> String {

@@ -19,7 +19,7 @@ package final class Window {
   private var reader = KeyReader()
   /// When an ESC that no byte follows becomes the Escape key.
   private var escapeDue: Int64?
-  /// Events that were put back, or come from signals during long work.
+  /// Events that were put back, or that signals caused during long work.
   private var waiting: [Event] = []
   /// Whether Ctrl-Z was pressed during long work.
   private var mustPause = false

@@ -37,7 +37,7 @@ struct PQGreeting {
         isDirect = try $0.flag(0)
       },
     ])
-    guard let hello else { throw HubFault.damaged("the hub does not say who this is") }
+    guard let hello else { throw HubFault.damaged("the hub does not say who the caller is") }
     self.connection = connection
     self.hello = hello
     self.channel = channel

@@ -2,16 +2,16 @@ internal import DMSync
 
 /// The hosts of a hub, which are tried one after the other.
 ///
-/// libpq would do so, but applies `connect_timeout` only to callers that wait in it: with PQconnectPoll, a first host that
-/// does not answer at all keeps the others from being tried (postgresql.org/docs/current/libpq-connect.html).
+/// libpq could do so, but it applies `connect_timeout` only in its blocking calls: with PQconnectPoll, a host that does
+/// not answer at all keeps the later ones from being tried (postgresql.org/docs/current/libpq-connect.html).
 struct PQHosts {
   /// The parameters for each host.
   let all: [PQConnection.Settings]
 
-  /// Microseconds in which one of several hosts has to let a machine in.
+  /// Microseconds to wait for one of several hosts before the next one is tried.
   private static let timeout: Int64 = 5_000_000
 
-  /// - Parameter settings: the parameters, with hosts between commas, and ports and addresses for each of them or for all.
+  /// - Parameter settings: the parameters; hosts are separated by commas, with one port and address for each or all.
   init(_ settings: PQConnection.Settings) {
     let hosts =
       settings.first { $0.name == "host" }?.value.split(separator: ",", omittingEmptySubsequences: false) ?? []
@@ -29,7 +29,7 @@ struct PQHosts {
 
   /// Connects to the first host that is suitable; if none is, to the first one that answers.
   ///
-  /// - Throws: `HubFault`; that of the first host that answers and refuses, or what is wrong with all.
+  /// - Throws: `HubFault`: the fault of the first host that answers and refuses; if none answers, the faults of all.
   func first<Value>(
     _ use: (PQConnection) throws -> Value, isSuitable: (Value) -> Bool = { _ in true }
   ) throws -> Value {

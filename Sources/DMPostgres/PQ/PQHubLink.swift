@@ -7,13 +7,13 @@ internal import DMSystem
 
 /// A link to a hub: PostgreSQL with the functions of the schema `dm1`.
 package final class PQHubLink: HubLink {
-  /// Opens a connection where the hub is.
+  /// Calls `connect` with the settings for the address at which the hub is now.
   private let opening: (_ connect: (PQConnection.Settings) throws -> PQGreeting) throws -> PQGreeting
   private let label: String
   private let bell: Watch?
   private let live: Watch?
   private var connection: PQConnection?
-  /// What goes with the next statements, which saves a round trip.
+  /// Statements that are sent together with the next ones, which saves a round trip.
   private var postponed: [PQConnection.Statement] = []
   /// How many comparisons in a row had the same horizon although conversations had changed.
   private var standing = 0
@@ -86,7 +86,7 @@ package final class PQHubLink: HubLink {
     // The channel's name cannot be a parameter, so it is checked: a hub's channels have only letters, digits and
     // underscores.
     let channel = opened.channel
-    guard channel.utf8.allSatisfy(isNameByte) else { throw HubFault.damaged("the hub names a channel that is none") }
+    guard channel.utf8.allSatisfy(isNameByte) else { throw HubFault.damaged("the hub names an invalid channel") }
     let listen = PQConnection.Statement("LISTEN \(channel)")
     if opened.isDirect {
       postponed = [listen]
@@ -120,7 +120,7 @@ package final class PQHubLink: HubLink {
           HubComparison.Conversation(id: id, rev: try row.integer(3), mark: row.optionalIdentifier(4), sees: sees))
       }
     ])
-    guard let comparison else { throw HubFault.damaged("the hub does not say what has moved") }
+    guard let comparison else { throw HubFault.damaged("the hub has not answered the comparison") }
     // While a transaction stays open, the horizon does not move, and each comparison lists all later changes again.
     standing = comparison.horizon == horizon && !conversations.isEmpty ? standing + 1 : 0
     if standing >= 2 {
@@ -156,7 +156,7 @@ package final class PQHubLink: HubLink {
     if pulling.isEmpty || answers.count == operations.count { try pulled.finished().forEach(batch) }
     _ = try fault.get()
     guard answers.count == operations.count else {
-      throw HubFault.damaged("the hub has not answered to each operation")
+      throw HubFault.damaged("the hub has not answered every operation")
     }
     return answers
   }

@@ -58,7 +58,7 @@ struct PQRow {
   func optionalTimestamp(_ column: Int32) throws -> Timestamp? {
     guard let microseconds = optionalInteger(column) else { return nil }
     guard microseconds != .max, microseconds != .min else {
-      throw HubFault.damaged("column \(column) of an answer is a time without end")
+      throw HubFault.damaged("column \(column) of an answer is an infinite time")
     }
     let (sum, overflows) = microseconds.addingReportingOverflow(Self.epoch)
     return Timestamp(microseconds: overflows ? .max : sum).clamped

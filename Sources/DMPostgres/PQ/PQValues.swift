@@ -60,9 +60,9 @@ extension HubFault {
     case "25006": self = .readOnly(message)
     case "53100": self = .lost("the disk of the hub is full")
     case "28P01": self = .refused(message)
-    case "DM002": self = .refused("the login is not a member's any more; ask for a new invitation")
+    case "DM002": self = .refused("the login is not a member's any more; ask for a new invitation (DM002)")
     case "DM003":
-      self = .refused("somebody has joined with this invitation before; ask for another, and have its login revoked")
+      self = .refused("this invitation was already used; ask for another, and have the login of this one revoked")
     case "3D000": self = .lost(message)
     case "42501": self = .denied(message)
     // A function or a column of the protocol is missing.
@@ -89,7 +89,7 @@ extension HubFault {
 
   /// The fault of an attempt to connect; its message contains an error code if it comes from the server.
   ///
-  /// - Parameter message: lines: the errors of one or several hosts, and with each the advice of libpq.
+  /// - Parameter message: the error of each host that was tried, with the advice of libpq, in lines.
   init(connecting message: String) {
     let lines = message.split(separator: "\n")
     // The words around the code are in the language of the server.

@@ -13,13 +13,13 @@ final class PulledBatches {
   /// - Throws: `HubFault.damaged` for a row of a conversation that was not requested, or with an invalid kind.
   func add(_ row: PQRow) throws {
     let conversation = try row.identifier(0)
-    guard asked.contains(conversation) else { throw HubFault.damaged("the hub tells what it was not asked") }
+    guard asked.contains(conversation) else { throw HubFault.damaged("the hub sent an unrequested conversation") }
     switch try row.integer(6) {
     case 0...: break
     case -1:
       endBatch()
       return batches.append(.fork(conversation))
-    default: throw HubFault.damaged("the hub tells of entries that are none")
+    default: throw HubFault.damaged("the hub sent an entry of an invalid kind")
     }
     let entry = try HubEntry(row)
     if let last = entries.last, last.conversation != entry.conversation { endBatch() }

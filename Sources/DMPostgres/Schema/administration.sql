@@ -48,8 +48,8 @@ begin atomic
     pg_notification_queue_usage(), (select h.moved_to from dm.hub h);
 end;
 
--- Sends members to another address, or calls them back for null. After that nothing more is written here: the connections
--- of all members have ended.
+-- Sends members to another address; for null, calls them back. The caller then ends the connections of all members, so
+-- that nothing more is written here.
 create or replace function dm.move(p_address text, p_authority text) returns void language plpgsql volatile
 security definer set search_path = pg_catalog, pg_temp as $$
 begin
@@ -71,8 +71,8 @@ create or replace function dm.is_forgotten(p_handle text) returns boolean langua
 set search_path = pg_catalog, pg_temp
 return exists (select from dm.person p where p.handle = p_handle and p.forgotten_at is not null);
 
--- Sets how many bytes of messages the hub keeps of each person; null for no limit. What it keeps is counted when the person
--- pushes next.
+-- Sets how many bytes of messages the hub keeps of each person; null for no limit. The bytes that it keeps are counted
+-- at the person's next push.
 create or replace function dm.limit_disk(bytes bigint) returns void language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp as $$
 begin
@@ -98,8 +98,8 @@ end $$;
 create or replace function dm.mark() returns text language sql stable set search_path = pg_catalog, pg_temp
 return (select 'dm-hub ' || d.oid from pg_database d where d.datname = current_database());
 
--- Whether a role has the mark of this hub, or of a database that is gone, as one that was dropped to be restored; null for a
--- role without a mark.
+-- Whether a role has the mark of this hub, or of a database that no longer exists, such as one that was dropped before
+-- a restore; null for a role without a mark.
 create or replace function dm.is_marked(p_role oid) returns boolean language sql stable set search_path = pg_catalog, pg_temp
 return (
   select c.mark = dm.mark() or c.mark ~ '^dm-hub [0-9]+$' and not exists (
@@ -152,7 +152,7 @@ begin atomic
   select dm.end_connections(l.role) from dm.login l;
 end;
 
--- The roles to drop: those of machines that were revoked or said goodbye, and of expired invitations.
+-- The roles to drop: those of machines that were revoked or have left, and of expired invitations.
 create or replace function dm.former_logins() returns setof name language sql volatile security definer
 set search_path = pg_catalog, pg_temp
 begin atomic

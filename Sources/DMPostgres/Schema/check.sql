@@ -22,7 +22,7 @@ select f.is_note, f.text from (
       and not (a.grantee = 'dm_read'::regrole and a.privilege_type = 'SELECT'
         and c.relname in ('people', 'person', 'member', 'conversation', 'entry'))
   union all
-  select false, format('the table dm.%s has no row level security, or not its policy', t.name)
+  select false, format('the table dm.%s has no row level security, or lacks its policy', t.name)
     from unnest(array['people', 'person', 'member', 'conversation', 'entry']) t (name)
     where not exists (
         select from pg_class c where c.oid = to_regclass('dm.' || t.name) and c.relrowsecurity)
@@ -60,7 +60,7 @@ select f.is_note, f.text from (
     where l.role is not null and not l.is_disabled
       and not coalesce(r.rolcanlogin and pg_has_role(r.oid, 'dm_member', 'usage'), false)
   union all
-  select false, format('the role ''%s'' of this hub, or of one that is gone, may connect, and nobody has it; revoke it', r.rolname) from pg_roles r
+  select false, format('the role ''%s'' may connect, but belongs to no person of a hub; revoke it', r.rolname) from pg_roles r
     where r.rolcanlogin and dm.is_marked(r.oid)
       and not exists (select from dm.logins() l where l.role = r.rolname)
   union all

@@ -1,7 +1,7 @@
--- What the administrator calls to erase a person: `forget_words` for each conversation, and then `forget_person`.
+-- To erase a person, the administrator calls `forget_words` for each conversation, and then `forget_person`.
 set role dm_owner;
 
--- The operation of the administrator in place of a person.
+-- An operation that the administrator carries out in the name of a person.
 create or replace function dm.in_place_of(p_person bigint, p_conv uuid) returns dm.request language sql volatile
 set search_path = pg_catalog, pg_temp
 return row(p_person, gen_random_uuid(), p_conv, gen_random_uuid(), null, null, null)::dm.request;

@@ -5,8 +5,8 @@ set role dm_owner;
 -- The maximum number of ranges of a log that a member sees: each comparison sends all of them.
 create or replace function dm.most_stretches() returns integer language sql immutable return 512;
 
--- The entries from their absence that a returning member sees: the newest edits, deletions and reactions to messages
--- that they see, then the newest receipts. Leaves 64 ranges for more stays.
+-- The entries from the time of a member's absence that the member sees after they return: the newest edits, deletions
+-- and reactions to messages that they see, then the newest receipts. Leaves 64 ranges for later stays.
 create or replace function dm.done_meanwhile(p_conv uuid, sees int8multirange, before bigint) returns int8multirange
 language sql stable set search_path = pg_catalog, pg_temp
 return (

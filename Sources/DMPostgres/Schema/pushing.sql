@@ -74,7 +74,7 @@ end $$;
 -- How many of a person's operations, from the first on, are within the limits; counts these against the limits. `later`
 -- is the time from which the next one is within them; null if all are.
 --
--- What counts against a limit goes down to 0 within the hour or the minute of the limit.
+-- The count against a limit falls to 0 within an hour or a minute, the period of the limit.
 create or replace function dm.spend(p_person bigint, operations jsonb, out allowed bigint, out later timestamptz)
 language plpgsql volatile set search_path = pg_catalog, pg_temp as $$
 declare
@@ -109,7 +109,7 @@ create or replace function dm.spend_disk(p dm.person, operations jsonb, inout al
 language plpgsql volatile set search_path = pg_catalog, pg_temp as $$
 declare
   most bigint := (select h.person_bytes from dm.hub h);
-  -- The bytes of the operations up to each one, for those with a payload; base64 has four digits for three bytes.
+  -- For each operation with a payload, the bytes of all payloads up to it; base64 has four digits for three bytes.
   sizes bigint[] := array(
     select case when o.value ? 'payload'
       then (sum(coalesce(octet_length(o.value->>'payload'), 0) / 4 * 3) over (order by o.place))::bigint end
@@ -147,7 +147,7 @@ begin
     order by l.act
   loop
     declare
-      -- The first operation over this limit, and when it is within it.
+      -- The first operation over this limit, and from when on the limit allows it.
       place bigint;
       free_at timestamptz;
     begin
@@ -213,7 +213,7 @@ begin
     answer := dm.perform(mine, operation);
     return query select answer.conv, answer.id, answer.rev, answer.duplicate, answer.error, answer.retry_at;
   end loop;
-  -- After one that is over the limits nothing is done, because operations keep their order.
+  -- Operations after the first one over a limit are not carried out either, because operations keep their order.
   return query select (o.value->>'conv')::uuid, null::uuid, null::bigint, false, 'over_quota', later
     from jsonb_array_elements(operations) with ordinality o (value, place) where o.place > allowed order by o.place;
   perform dm.erase_expired();

@@ -1,19 +1,34 @@
 set role dm_owner;
 
--- Takes the signals of a machine (`hidden_from` is null where it did not change), and returns those of others: who types in the conversations that it watches, for how
--- many milliseconds more; and who was online in the last `seen` seconds, with the milliseconds since then.
+-- Stores the signals of a machine; `hidden_from` is null if it has not changed. Returns the signals of others: who
+-- types in the conversations that the machine watches, and for how many milliseconds more; and who was online in the
+-- last `seen` seconds, with the milliseconds since then.
+-- Plans are generic, because planning for the arrays of each call would take as long as the call.
 create or replace function dm1.signals(
   typing uuid[], lasting integer[], ended uuid[], is_present boolean, hidden_from text[], watched uuid[], seen integer)
 returns table (conv uuid, person bigint, rest bigint, age bigint)
-language plpgsql volatile security definer rows 10 set search_path = pg_catalog, pg_temp as $$
+language plpgsql volatile security definer rows 10 set search_path = pg_catalog, pg_temp
+set plan_cache_mode = force_generic_plan as $$
 #variable_conflict use_column
 declare
-  me bigint := (dm.my_login()).person;
+  me bigint;
+  count integer;
 begin
+  -- Repeats dm.my_login() instead of calling it, which is faster: signals are the most frequent calls of a hub.
+  select l.person into me from dm.login l join dm.person p on p.id = l.person
+    where l.role = session_user and l.joined_at is not null and p.disabled_at is null;
+  if not found then raise exception 'not a member' using errcode = 'DM002'; end if;
   if cardinality(signals.typing) > 100 or cardinality(signals.watched) > 100 or cardinality(signals.hidden_from) > 10000 then
     raise exception 'too many signals' using errcode = '54000';
   end if;
   if cardinality(signals.typing) > 0 then
+    update dm.typing t
+      set until = clock_timestamp() + greatest(0, least(k.lasting, 5000)) * interval '1 millisecond'
+      from unnest(signals.typing, signals.lasting) k (conv, lasting) where t.conv = k.conv and t.person = me;
+    get diagnostics count = row_count;
+  end if;
+  -- A person who already types was a member when they began. The signals of a former member are shown to nobody.
+  if cardinality(signals.typing) > count then
     insert into dm.typing as t (conv, person, until)
       select k.conv, me, clock_timestamp() + greatest(0, least(max(k.lasting), 5000)) * interval '1 millisecond'
       from unnest(signals.typing, signals.lasting) k (conv, lasting)

@@ -35,7 +35,7 @@ do $$
 declare
   change text;
 begin
-  -- Rights that others were given on the tables and their schema.
+  -- Revokes the rights that others were given on the tables and their schema.
   for change in
     select distinct format('revoke all on table %s from %s cascade', c.oid::regclass, coalesce(quote_ident(r.rolname), 'public'))
       from pg_class c cross join aclexplode(c.relacl) a left join pg_roles r on r.oid = a.grantee

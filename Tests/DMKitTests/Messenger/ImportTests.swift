@@ -106,7 +106,7 @@ struct ImportTests {
     #expect(try codes(alice.importHistory([line("hi", at: 1, id: id)])) == [.badField])
   }
 
-  @Test func `a line that is not later than the line before it is out of order, and the next lines go on`() throws {
+  @Test func `a line that is not later than the one before is out of order, and the next lines are imported`() throws {
     let store = try TemporaryStore(users: ["alice"])
     let alice = try store.messenger("alice")
     let results = try alice.importHistory([

@@ -111,7 +111,7 @@ struct MigrationTests {
     #expect(try Data(contentsOf: url) == text)
   }
 
-  @Test func `a file where the folder should be is foreign`() throws {
+  @Test func `a file at the path of the folder is a foreign store`() throws {
     let store = try TemporaryStore(users: [])
     try Data("x".utf8).write(to: URL(filePath: store.location.directory))
     #expect(try code { try store.messenger("alice").conversations() } == .storeForeign)
