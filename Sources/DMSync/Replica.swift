@@ -57,7 +57,7 @@ final class Replica {
     try store.hubConversations.write(log.state)
     // Later pages may have the user's own receipt, from another machine.
     if comparison.map({ log.state.rev >= $0.rev }) ?? true {
-      try Session(messenger, store, me).acknowledge(in: log.row.key)
+      try acknowledge(entries, in: log)
     }
     if !log.readBefore.isEmpty {
       let session = Session(messenger, store, me)
@@ -67,12 +67,25 @@ final class Replica {
     if hasHistory { try store.changes.append(.conversation, conversation: log.row.key, at: .now) }
   }
 
+  /// Acknowledges the messages of others that have come with these entries, or with pages before them.
+  private func acknowledge(_ entries: [HubEntry], in log: Log) throws {
+    var first = 1
+    if log.wasWhole {
+      // The user's own messages may be many, as those of a job that reports to a group, and each has an entry.
+      guard let seq = try entries.first(where: { try $0.kind == .message && user($0.actor) != me })?.seq else { return }
+      first = seq
+    }
+    try Session(messenger, store, me).acknowledge(in: log.row.key, from: first)
+  }
+
   /// A conversation to which entries are applied.
   struct Log {
     var row: Conversations.Row
     var state: HubConversations.Row
     /// The rev up to which `state.sees` already includes the user's joins and leaves.
     var named: Int64
+    /// Whether the store had all entries before, so that it had acknowledged all messages.
+    let wasWhole: Bool
     /// The messages that the user had read before the log was pulled again.
     var readBefore: [SeqRange] = []
     /// The messages that the user had seen before the log was pulled again.
@@ -93,8 +106,9 @@ final class Replica {
     let row = try row(of: id, first, members)
     try repopulate(row, first, members)
     if var state = try store.hubConversations.row(row.key) {
+      let wasWhole = state.rev >= state.namedRev
       if let comparison { (state.sees, state.namedRev) = (comparison.sees, max(state.namedRev, comparison.rev)) }
-      return Log(row: row, state: state, named: state.namedRev, members: members)
+      return Log(row: row, state: state, named: state.namedRev, wasWhole: wasWhole, members: members)
     }
     let sees = comparison?.sees ?? VisibleRevs(from: first.rev)
     // Messages from before the user joined are history, even if the user can see them.
@@ -104,7 +118,7 @@ final class Replica {
       state: HubConversations.Row(
         conversation: row.key, rev: (sees.first ?? 1) - 1, sees: sees, historyUpTo: since - 1,
         namedRev: comparison?.rev ?? first.rev),
-      named: comparison?.rev ?? first.rev, members: members)
+      named: comparison?.rev ?? first.rev, wasWhole: false, members: members)
   }
 
   /// Whether an entry is from before this store joined the hub, and fills the store for the first time.

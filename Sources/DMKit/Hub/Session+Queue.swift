@@ -119,8 +119,10 @@ extension Session {
   }
 
   /// Marks the messages of others as delivered to the user, because the user's machine has them.
-  package func acknowledge(in key: ConversationKey) throws {
-    guard let last = try store.readState.lastReceived(by: me, in: key) else { return }
+  ///
+  /// - Parameter first: the first message that may not have been marked before.
+  package func acknowledge(in key: ConversationKey, from first: Int = 1) throws {
+    guard let last = try store.readState.lastReceived(by: me, in: key, from: first) else { return }
     let count = try store.members.participantKeys(of: key).count
     // In a large group only some machines do this, because each receipt goes to all members.
     if count > Self.receiptCount, Int.random(in: 0..<count) >= Self.receiptCount / 2 { return }

@@ -257,19 +257,24 @@ extension ReadState {
 
   /// The last message of others, without those that the user blocks, after the last one that was delivered to the user;
   /// nil if there is none.
-  package func lastReceived(by user: UserKey, in conversation: ConversationKey) throws -> Int? {
+  ///
+  /// Linear in the user's own messages at the end of the conversation, down to `first`.
+  ///
+  /// - Parameter first: the first message that may be the result.
+  package func lastReceived(by user: UserKey, in conversation: ConversationKey, from first: Int) throws -> Int? {
     var statement = try store.connection.prepare(
       """
-      SELECT max(seq) FROM message WHERE conversation = ?1 AND seq > ?3 AND sender <> ?2
+      SELECT seq FROM message WHERE conversation = ?1 AND seq >= ?3 AND sender <> ?2
       AND deleted_at IS NULL AND system_kind IS NULL
       AND sender NOT IN (SELECT blocked FROM block WHERE user = ?2)
       AND NOT EXISTS (SELECT 1 FROM hidden_range h WHERE h.conversation = ?1 AND h.user = ?2
         AND seq BETWEEN h.from_seq AND h.to_seq)
+      ORDER BY seq DESC LIMIT 1
       """)
     statement.bind(conversation)
     statement.bind(user)
-    statement.bind(try deliveredSeq(to: user, in: conversation))
-    return try statement.step() && !statement.isNull(0) ? statement.int(0) : nil
+    statement.bind(max(first, try deliveredSeq(to: user, in: conversation) + 1))
+    return try statement.step() ? statement.int(0) : nil
   }
 
   package func deliveredSeq(to user: UserKey, in conversation: ConversationKey) throws -> Int {
