@@ -24,10 +24,10 @@ extension Administrator {
     let before = try version()
     if before == 0, !isShared { try refuseOthers() }
     try transact(script(from: before, isShared: isShared))
-    _ = try connection.rows("SELECT dm.arrive($1)", [address?.description]) { _ in }
+    _ = try connection.rows("SELECT dm.arrive($1)", [address?.withPort.description]) { _ in }
     if address != nil || authority != nil {
       _ = try connection.rows(
-        "UPDATE dm.hub SET address = coalesce($1, address), authority = coalesce($2, authority)",
+        "UPDATE dm.hub SET address = coalesce($1, address), authority = nullif(coalesce($2, authority), '')",
         [address?.description, authority]
       ) { _ in }
     }
@@ -91,7 +91,7 @@ extension Administrator {
   ///
   /// - Throws: `HubFault`, `no_hub`.
   package func uninstall() throws {
-    try installedVersion()
+    try installedVersion(isUninstalled: true)
     let logins = try connection.rows(
       "SELECT role FROM dm.logins() WHERE dm.has_role(role) UNION SELECT f FROM dm.former_logins() f WHERE dm.has_role(f)"
     ) { try $0.text(0) }

@@ -65,6 +65,7 @@ extension Administrator {
   /// - Throws: `HubFault`, `no_hub`, `unknown_user`.
   package func revoke(_ name: String) throws {
     try installedVersion()
+    try refuseMoved()
     try connection.rows("SELECT dm.logins_of($1)::text", [name], { try $0.text(0) }).forEach(lockOut)
     guard try persist({ try connection.rows("SELECT dm.expel($1)", [name]) { try $0.flag(0) } }) == [true] else {
       throw DMError(.unknownUser, "the hub has no person and no login '\(name)'", subject: name)
@@ -95,13 +96,6 @@ extension Administrator {
     let former = try persist { try connection.rows("SELECT dm.former_logins()::text") { try $0.text(0) } }
     try former.forEach(lockOut)
     _ = try persist { try connection.rows("SELECT dm.drop_logins()") { _ in } }
-  }
-
-  /// - Throws: `no_hub` for a hub that was moved, because its new server does not get what is written here.
-  private func refuseMoved() throws {
-    let moved = try connection.rows("SELECT moved_to FROM dm.hub") { $0.optionalText(0) }.first ?? nil
-    guard let moved else { return }
-    throw DMError(.noHub, "the hub was moved to '\(moved)'; invite people there", subject: moved)
   }
 
   /// Erases a person: their messages, reactions, profile and logins; they leave all groups.

@@ -60,11 +60,23 @@ package final class Administrator {
     return version
   }
 
-  /// - Throws: `no_hub` for a database without a hub.
-  @discardableResult func installedVersion() throws -> Int {
+  /// - Parameter isUninstalled: whether a hub of an older version will do, because it is to be removed.
+  /// - Throws: `no_hub` for a database without a hub, `hub_mismatch` for a hub of an older version than this program.
+  @discardableResult func installedVersion(isUninstalled: Bool = false) throws -> Int {
     let version = try version()
     guard version > 0 else { throw DMError(.noHub, "the database holds no hub; install one first") }
+    guard version == HubSchema.steps.count || isUninstalled else {
+      throw DMError(
+        .hubMismatch, "the hub is of version \(version), older than this program; install it again, which keeps all")
+    }
     return version
+  }
+
+  /// - Throws: `no_hub` for a hub that was moved, because its new server does not get what is written here.
+  func refuseMoved() throws {
+    let moved = try connection.rows("SELECT moved_to FROM dm.hub") { $0.optionalText(0) }.first ?? nil
+    guard let moved else { return }
+    throw DMError(.noHub, "the hub was moved to '\(moved)'; do this there", subject: moved)
   }
 
   // MARK: Looking after it
@@ -97,7 +109,7 @@ package final class Administrator {
         (SELECT extract(epoch FROM now() - least(c.oldest_write, min(a.xact_start)))::bigint FROM pg_stat_activity a
           WHERE a.backend_xid IS NOT NULL AND a.pid <> pg_backend_pid()),
         (SELECT count(*) FROM pg_prepared_xacts p WHERE p.database = current_database()),
-        (100 * c.notices)::bigint, (SELECT count(*) FROM pg_stat_replication),
+        (100 * c.notices)::bigint, c.lacks_standby, (SELECT count(*) FROM pg_stat_replication),
         (SELECT extract(epoch FROM max(r.replay_lag))::bigint FROM pg_stat_replication r), c.moved_to
       FROM dm.counts() c
       """
@@ -105,14 +117,14 @@ package final class Administrator {
       func number(_ column: Int32) throws -> Int { Int(clamping: try row.integer(column)) }
       func seconds(_ column: Int32) -> Int? { row.optionalInteger(column).map { Int(clamping: $0) } }
       return HubServer(
-        version: version, serverVersion: try number(10), movedTo: row.optionalText(16),
+        version: version, serverVersion: try number(10), movedTo: row.optionalText(17),
         size: HubServer.Size(
           persons: try number(0), logins: try number(1), loginsToday: try number(2), conversations: try number(3),
           entries: try number(4), bytes: try number(5), reports: try number(6)),
         load: HubServer.Load(
           connections: try number(7), allConnections: try number(8), connectionLimit: try number(9),
           oldestWriteSeconds: seconds(11), preparedTransactions: try number(12), noticePercent: try number(13),
-          standbys: try number(14), standbySeconds: seconds(15)))
+          lacksStandby: try row.flag(14), standbys: try number(15), standbySeconds: seconds(16)))
     }
     guard let status = rows.first else { throw HubFault.damaged("the hub has not answered the question for its state") }
     return status
@@ -142,6 +154,7 @@ package final class Administrator {
   /// - Throws: `HubFault`, `no_hub`.
   package func limit(_ limits: [HubLimit], unlimited: [String] = [], keepsAll: Bool = false) throws {
     try installedVersion()
+    if !limits.isEmpty || !unlimited.isEmpty || keepsAll { try refuseMoved() }
     func set(_ sql: String, _ values: String...) throws { _ = try connection.rows(sql, values) { _ in } }
     for limit in limits {
       if let bytes = limit.bytesPerHour { try set("UPDATE dm.hub SET hourly_bytes = $1::bigint", String(bytes)) }
@@ -195,7 +208,9 @@ package final class Administrator {
   /// - Throws: `HubFault`, `no_hub`.
   package func move(to address: HubAddress?, authority: String?) throws {
     try installedVersion()
-    _ = try persist { try connection.rows("SELECT dm.move($1, $2)", [address?.description, authority]) { _ in } }
+    _ = try persist {
+      try connection.rows("SELECT dm.move($1, $2)", [address?.withPort.description, authority]) { _ in }
+    }
     // Ends them twice, because a connection that the server accepted earlier may start after the first call.
     for _ in 0..<2 { _ = try connection.rows("SELECT dm.end_all_connections()") { _ in } }
   }

@@ -26,6 +26,9 @@ package struct HubAddress: Equatable, Sendable, CustomStringConvertible {
     }
   }
 
+  /// The same address with a port, which is that of PostgreSQL unless it has another.
+  var withPort: HubAddress { HubAddress(host: host, port: port ?? "5432") }
+
   package var description: String {
     guard let port else { return host }
     return host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"

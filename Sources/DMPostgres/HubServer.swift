@@ -26,6 +26,8 @@ package struct HubServer: Equatable, Sendable {
     package let preparedTransactions: Int
     /// How full the server's queue of notifications is.
     package let noticePercent: Int
+    /// Whether each commit waits for a standby, and none is connected.
+    package let lacksStandby: Bool
     package let standbys: Int
     /// The lag of the slowest standby in seconds; nil if nothing was written lately, or if the administrator may not
     /// see it.
@@ -55,6 +57,10 @@ package struct HubServer: Equatable, Sendable {
     }
     if load.noticePercent > 50 {
       problems.append("the queue of notifications is \(load.noticePercent) % full; unstick it")
+    }
+    if load.lacksStandby {
+      problems.append(
+        "commits wait for a standby, and none is connected; start one, or reset synchronous_standby_names")
     }
     if let seconds = load.standbySeconds, seconds > 60 {
       problems.append("a standby is \(seconds) seconds behind; look into its log")

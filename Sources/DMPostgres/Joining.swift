@@ -77,10 +77,12 @@ package struct Joining {
     guard let invitation = credentials.invitation else { return }
     var once = credentials
     once.password = invitation
-    let connection = try PQHosts(once.settings()).first { $0 }
+    let greeting = try PQHosts(once.settings()).first(
+      { try PQGreeting($0, label: hostName()) }, isSuitable: { !$0.hello.isStandby })
+    let connection = greeting.connection
     // Checks this before the password is changed, because the change uses up the invitation.
-    try messenger.checkMayLink(to: Self.link(with: once).open())
-    try connection.run([PQConnection.settings(), PQConnection.Statement("SELECT dm1.signing_up()")])
+    try messenger.checkMayLink(to: greeting.hello)
+    try connection.run([PQConnection.Statement("SELECT dm1.signing_up()")])
     let verifier = try connection.verifier(of: credentials.password, for: credentials.user)
     try connection.run([
       PQConnection.Statement("ALTER ROLE CURRENT_USER PASSWORD \(try connection.literal(verifier))")

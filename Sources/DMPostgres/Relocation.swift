@@ -28,7 +28,7 @@ struct HubMove: Equatable {
     guard let text, case .success(let address) = Result(catching: { try HubAddress(text) }) else {
       throw HubFault.damaged("the hub was moved, but has not returned a valid address")
     }
-    self.init(hub: hub, address: address, authority: authority.flatMap { isCertificate($0) ? $0 : nil })
+    self.init(hub: hub, address: address, authority: authority.flatMap { $0.isEmpty || isCertificate($0) ? $0 : nil })
   }
 }
 
@@ -50,18 +50,23 @@ package struct Relocation {
     let attempt = hasBegun ? arrived(connect) : nil
     if case .success(let there)? = attempt { return there }
     let old = Result { try connect(Credentials(file: location.hub).settings()) }
-    guard case .success(let here) = old else { return try (attempt ?? old).get() }
+    guard case .success(let here) = old else { return try notYetOpen(attempt ?? old, hasBegun) }
     guard let move = here.move else {
       // The administrator has called the members back.
       cancel()
       return here
     }
     let isNew = try begin(move)
+    return try notYetOpen(isNew ? arrived(connect) : attempt ?? old, true)
+  }
+
+  /// The result of an attempt; while the hub moves, any fault counts as `lost`, because the new server may not be set up yet.
+  private func notYetOpen(_ attempt: Result<PQGreeting, any Error>, _ isMoving: Bool) throws -> PQGreeting {
     do {
-      return try (isNew ? arrived(connect) : attempt ?? old).get()
-    } catch let fault as HubFault {
-      // Any fault counts as `lost`, because the new server may not be set up yet.
-      throw HubFault.lost("it moves to '\(move.address)', and is not open there yet: \(fault.text)")
+      return try attempt.get()
+    } catch let fault as HubFault where isMoving {
+      throw HubFault.lost(
+        "it moves to '\(try Credentials(file: location.movingHub).host)', and is not open there yet: \(fault.text)")
     }
   }
 
@@ -89,7 +94,7 @@ package struct Relocation {
     credentials.hub = move.hub
     let authority =
       move.authority.map { Array($0.utf8) } ?? readFile(location.hubAuthority, limit: Credentials.sizeLimit)
-    if let authority {
+    if let authority, !authority.isEmpty {
       try replaceFile(location.movingAuthority, with: authority)
     } else {
       removeFile(location.movingAuthority)
@@ -106,21 +111,22 @@ package struct Relocation {
     removeFile(location.movingAuthority)
   }
 
-  /// Moves the store to an address that its user knows, because the old one does not answer any more.
+  /// Gives the store an address of its hub that its user knows, because the old one does not answer any more.
   ///
-  /// - Throws: `HubFault`, `hub_mismatch` for another hub; the store then stays at the old address.
+  /// The next connection tries it first.
+  ///
+  /// - Throws: `no_hub` for a store without a hub.
   package func move(_ messenger: Messenger, to address: HubAddress, authority: String?) throws {
-    try begin(HubMove(address: address, authority: authority))
-    do {
-      var credentials = try Credentials(file: location.movingHub)
-      let link = PQHubLink(label: hostName()) { try credentials.settings() }
-      try messenger.checkMayLink(to: link.open())
-      link.close()
-      credentials.hub = nil
-      try credentials.replaceThose(of: location, from: location.movingHub, authority: location.movingAuthority)
-    } catch {
-      cancel()
-      throw error
-    }
+    try begin(HubMove(hub: messenger.existingStore()?.hub.row()?.id, address: address, authority: authority))
+  }
+
+  /// - Throws: `hub_unreachable` if the store is not at this address.
+  package func check(isAt address: HubAddress) throws {
+    let credentials = try Credentials(file: location.hub)
+    if (credentials.host, credentials.port) == (address.host, address.withPort.port ?? "") { return }
+    throw DMError(
+      .hubUnreachable,
+      "the hub is not at '\(address)': the store stays at '\(credentials.host)', where the hub answers",
+      subject: "\(address)")
   }
 }

@@ -99,11 +99,12 @@ extension SyncEngine {
   /// The operation, if it can be pushed now and nothing that it depends on is held back.
   private func pushed(_ row: Outbox.Row, _ held: inout Set<ConversationKey>) throws -> Pushed? {
     // Receipts name messages that have numbers already, so they need not wait for a message that is held back.
-    let isMark = [.read, .delivered].contains(row.act)
-    if !isMark, let conversation = row.conversation, held.contains(conversation) { return nil }
+    // So do deletions, with which a user makes room on the hub.
+    let isUnordered = [.read, .delivered, .delete].contains(row.act)
+    if !isUnordered, let conversation = row.conversation, held.contains(conversation) { return nil }
     guard row.notBefore.map({ $0 <= .now }) ?? true, try !isReceiptHeld(row), let operation = try operation(row) else {
       // An act on a message waits only for that message; any other held operation holds back all that follow it.
-      let holdsBack = !isMark && !row.act.isOnMessage
+      let holdsBack = !isUnordered && !row.act.isOnMessage
       if holdsBack, let conversation = row.conversation { held.insert(conversation) }
       return nil
     }

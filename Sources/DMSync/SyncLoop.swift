@@ -110,12 +110,10 @@ package final class SyncLoop {
     if try engine.hasWork() { try show(.filling) }
     // Pulls first, because a fresh read waits for new entries, but not for their receipts.
     try engine.pull()
-    try showSynchronized(asked)
-    if try engine.drain() > 0 { try showSynchronized(asked) }
-  }
-
-  /// Reports that the store has what the hub has.
-  private func showSynchronized(_ asked: Timestamp?) throws {
+    running.lastSyncAt = engine.answeredAt
+    running.pulled = asked
+    try show(running.state)
+    try engine.drain()
     running.attempts = 0
     running.fault = hindrance
     running.isRefused = false
@@ -209,7 +207,7 @@ package final class SyncLoop {
       }
       if hasSignals, try signals.carry() { engine.answeredAt = .now }
       running.lastSyncAt = engine.answeredAt
-      running.answered = asked
+      (running.pulled, running.answered) = (asked, asked)
       running.setAside = engine.setAside.mapValues(\.rawValue)
       try refresh(isAsked: isAsked)
       if lingers, isGone { return }

@@ -154,12 +154,11 @@ extension DMSyncProgram {
     forgetVariables(beginningWith: "PG")
     let messenger = try call.messenger()
     _ = try messenger.hubStatus()
-    do {
-      try Relocation(messenger.location).move(messenger, to: address, authority: certificate)
-    } catch let fault as HubFault {
-      throw fault.error
-    }
+    let relocation = Relocation(messenger.location)
+    try relocation.move(messenger, to: address, authority: certificate)
+    // The process that carries connects, because two must not replace the credentials at the same time.
     try carry(call)
+    try relocation.check(isAt: address)
   }
 
   /// The first line of standard input.

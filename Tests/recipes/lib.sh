@@ -169,7 +169,7 @@ block() {
 recipe() {
   block "$1" "$2"
   sed 's/^/  | /' "$WORK/block"
-  as sh "$WORK/block" >"$WORK/out" 2>&1 </dev/null
+  as sh -e "$WORK/block" >"$WORK/out" 2>&1 </dev/null
   status=$?
   sed 's/^/  > /' "$WORK/out"
   [ $status = 0 ] || bad "block $2 of '$1' ends with $status"
@@ -188,6 +188,7 @@ stop_synchronizing() {
 }
 
 finish() {
+  for process in ${followers:-}; do kill -0 "$process" 2>/dev/null || bad 'a dm-sync -f has ended'; done
   stop_synchronizing
   for folder in "$WORK"/pg/*; do
     [ ! -e "$folder/postmaster.pid" ] || as pg_ctl -D "$folder" -m immediate stop >/dev/null 2>&1

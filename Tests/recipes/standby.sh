@@ -34,6 +34,8 @@ EDIT="s/host=b.example.org/host=localhost port=$OTHER_PORT/; s/^pg_ctl start/ech
 on_b
 sql -c "ALTER SYSTEM SET synchronous_standby_names = '*'" -c 'SELECT pg_reload_conf()' >/dev/null
 talk 'with a as the standby'
+# A third person, whose first host is the standby.
+link carol
 as pg_ctl -D "$PGDATA" -m immediate stop >/dev/null
 on_a
 recipe 'Let the standby take over' 1

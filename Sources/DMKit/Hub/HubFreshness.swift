@@ -76,7 +76,7 @@ extension Messenger {
   ///
   /// - Parameters:
   ///   - end: the end of the wait, as a time of `monotonicMicroseconds`.
-  ///   - evenOffline: whether to wait even while the sync process cannot reach the hub.
+  ///   - evenOffline: whether to wait even while the sync process cannot reach the hub, and until what is queued was pushed.
   ///   - carry: starts the sync process, and returns why it cannot be started.
   /// - Returns: nil after a comparison; otherwise the reason why there was none, as a clause.
   package func compareWithHub(
@@ -97,7 +97,7 @@ extension Messenger {
         SignalFile.set(request, of: location.liveAsked)
       }
       let running = runningState
-      if let answered = running.answered, answered >= request { return nil }
+      if let answered = evenOffline ? running.answered : running.pulled, answered >= request { return nil }
       if !hasCarrier {
         if startsLeft == 0 { return "the process that synchronizes the store ends at once" }
         startsLeft -= 1

@@ -10,6 +10,8 @@ package struct RunningState: Equatable {
   package var nextAttemptAt: Timestamp?
   /// The modification time that the request file had for the last answered request to compare.
   package var answered: Timestamp?
+  /// The same for the last request after which everything was pulled; queued operations may still wait.
+  package var pulled: Timestamp?
   package var fault: String?
   /// Whether the hub does not let the store in.
   package var isRefused = false
@@ -28,6 +30,7 @@ package struct RunningState: Equatable {
     lastSyncAt = object.time("last_sync_at")
     nextAttemptAt = object.time("next_attempt_at")
     answered = object.time("answered")
+    pulled = object.time("pulled")
     fault = object.text("fault")
     isRefused = object["is_refused"] == .bool(true)
     guard case .object(let codes)? = object["set_aside"] else { return }
@@ -44,6 +47,7 @@ package struct RunningState: Equatable {
       json.member("last_sync_at", lastSyncAt.map { Int($0.microseconds) })
       json.member("next_attempt_at", nextAttemptAt.map { Int($0.microseconds) })
       json.member("answered", answered.map { Int($0.microseconds) })
+      json.member("pulled", pulled.map { Int($0.microseconds) })
       json.member("fault", fault)
       if isRefused { json.member("is_refused", true) }
       if setAside.isEmpty { return }

@@ -18,30 +18,45 @@ struct PQGreeting {
     var hello: HubHello?
     var channel = ""
     var (isDirect, isMoved) = (false, false)
-    try connection.run([
-      PQConnection.settings(),
-      PQConnection.Statement(
-        "SELECT hub, epoch, started_at, is_standby, person, handle, machine, now, poll_seconds, people_rev, channel, "
-          + "'signals' = ANY (features), 'moved' = ANY (features) FROM dm1.hello(1, $1)", [label]
-      ) { row in
-        hello = HubHello(
-          hub: try row.identifier(0), epoch: try row.identifier(1), startedAt: try row.timestamp(2),
-          isStandby: try row.flag(3), person: try row.integer(4), handle: try row.text(5),
-          machine: try row.identifier(6), now: try row.timestamp(7),
-          pollSeconds: row.optionalInteger(8).map { Int(clamping: $0) }, peopleRev: try row.integer(9))
-        channel = try row.text(10)
-        hello?.hasSignals = try row.flag(11)
-        isMoved = try row.flag(12)
-      },
-      PQConnection.Statement("SELECT pg_backend_pid() = $1::integer", [String(connection.process)]) {
-        isDirect = try $0.flag(0)
-      },
-    ])
+    try Self.run(
+      connection,
+      [
+        PQConnection.settings(),
+        PQConnection.Statement(
+          "SELECT hub, epoch, started_at, is_standby, person, handle, machine, now, poll_seconds, people_rev, channel, "
+            + "'signals' = ANY (features), 'moved' = ANY (features) FROM dm1.hello(1, $1)", [label]
+        ) { row in
+          hello = HubHello(
+            hub: try row.identifier(0), epoch: try row.identifier(1), startedAt: try row.timestamp(2),
+            isStandby: try row.flag(3), person: try row.integer(4), handle: try row.text(5),
+            machine: try row.identifier(6), now: try row.timestamp(7),
+            pollSeconds: row.optionalInteger(8).map { Int(clamping: $0) }, peopleRev: try row.integer(9))
+          channel = try row.text(10)
+          hello?.hasSignals = try row.flag(11)
+          isMoved = try row.flag(12)
+        },
+        PQConnection.Statement("SELECT pg_backend_pid() = $1::integer", [String(connection.process)]) {
+          isDirect = try $0.flag(0)
+        },
+      ])
     guard let hello else { throw HubFault.damaged("the hub does not say who the caller is") }
     self.connection = connection
     self.hello = hello
     self.channel = channel
     self.isDirect = isDirect
     move = isMoved ? try HubMove(of: hello.hub, connection) : nil
+  }
+
+  /// Runs the statements of a greeting.
+  ///
+  /// - Throws: `HubFault`; `lost` for a hub that lacks tables or functions, because it may be restored at this time.
+  private static func run(_ connection: PQConnection, _ statements: [PQConnection.Statement]) throws {
+    do {
+      try connection.run(statements)
+    } catch HubFault.mismatch(let text) where !text.contains("DM001") {
+      throw HubFault.lost("no hub is there yet: \(text)")
+    } catch HubFault.poison(let text) {
+      throw HubFault.lost("the hub is not complete yet: \(text)")
+    }
   }
 }

@@ -35,7 +35,7 @@ struct PQHosts {
   ) throws -> Value {
     if all.count == 1 { return try use(PQConnection(all[0])) }
     var unsuitable: Value?
-    var reasons: [String] = []
+    var (refusal, reasons): (HubFault?, [String]) = (nil, [])
     for settings in all {
       do {
         let value = try use(PQConnection(settings, timeout: Self.timeout))
@@ -43,9 +43,12 @@ struct PQHosts {
         unsuitable = unsuitable ?? value
       } catch HubFault.lost(let reason) {
         reasons.append(reason)
+      } catch let fault as HubFault {
+        // One that is set up wrongly must not hide the others.
+        refusal = refusal ?? fault
       }
     }
-    guard let unsuitable else { throw HubFault.lost(reasons.joined(separator: "; ")) }
-    return unsuitable
+    if let unsuitable { return unsuitable }
+    throw refusal ?? HubFault.lost(reasons.joined(separator: "; "))
   }
 }

@@ -156,6 +156,7 @@ begin
     values (request.actor, t.conv, t.seq, t.id, t.actor, left(request.arguments->>'reason', 1000), t.payload)
     on conflict (reporter, message) do update
       set at = excluded.at, reason = excluded.reason, payload = excluded.payload;
+  update dm.person p set kept = p.kept + octet_length(t.payload) where p.id = request.actor;
   return row(t.conv, t.id, null, false, null, null)::dm.answer;
 end $$;
 

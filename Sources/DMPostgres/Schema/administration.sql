@@ -33,7 +33,7 @@ create or replace function dm.counts()
 returns table (
   persons bigint, logins bigint, logins_today bigint, conversations bigint, entries bigint, bytes bigint, reports bigint,
   connections bigint, all_connections bigint, connection_limit integer, oldest_write timestamptz, notices double precision,
-  moved_to text)
+  lacks_standby boolean, moved_to text)
 language sql stable security definer set search_path = pg_catalog, pg_temp
 begin atomic
   select (select count(*) from dm.person), (select count(*) from dm.login),
@@ -45,7 +45,8 @@ begin atomic
       where a.datname = current_database() and a.usename in (select l.role from dm.login l)),
     (select sum(pg_stat_get_db_numbackends(d.oid))::bigint from pg_database d),
     dm.connection_limit(), (select min(a.xact_start) from pg_stat_activity a where a.backend_xid is not null),
-    pg_notification_queue_usage(), (select h.moved_to from dm.hub h);
+    pg_notification_queue_usage(),
+    current_setting('synchronous_standby_names') <> '' and not exists (select from pg_stat_get_wal_senders()), (select h.moved_to from dm.hub h);
 end;
 
 -- Sends members to another address; for null, calls them back. The caller then ends the connections of all members, so
@@ -54,7 +55,7 @@ create or replace function dm.move(p_address text, p_authority text) returns voi
 security definer set search_path = pg_catalog, pg_temp as $$
 begin
   perform dm.notice_move();
-  update dm.hub set moved_to = p_address, moved_authority = p_authority;
+  update dm.hub set moved_to = p_address, moved_authority = p_authority, moved_from = dm.site();
 end $$;
 
 -- Erases at most a hundred expired messages, and deletes signals that are over. Returns how many messages.
@@ -71,12 +72,14 @@ create or replace function dm.is_forgotten(p_handle text) returns boolean langua
 set search_path = pg_catalog, pg_temp
 return exists (select from dm.person p where p.handle = p_handle and p.forgotten_at is not null);
 
--- Sets how many bytes of messages the hub keeps of each person; null for no limit. The bytes that it keeps are counted
--- at the person's next push.
+-- Sets how many bytes of messages the hub keeps of each person; null for no limit.
 create or replace function dm.limit_disk(bytes bigint) returns void language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp as $$
 begin
-  update dm.person p set counted_at = 'epoch' where p.counted_at <> 'epoch' and (select h.person_bytes is null from dm.hub h);
+  -- Nothing was counted without a limit.
+  if bytes is not null and (select h.person_bytes is null from dm.hub h) then
+    update dm.person p set kept = dm.kept(p.id), counted_at = now();
+  end if;
   update dm.hub set person_bytes = bytes;
 end $$;
 

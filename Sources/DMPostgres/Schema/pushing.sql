@@ -40,7 +40,8 @@ begin
   if act is null or request.nonce is null then return dm.refusal(request, 'bad_request'); end if;
   select * into known from dm.entry e where e.actor = mine.person and e.nonce = request.nonce;
   if found then return dm.again(request, known, act); end if;
-  if octet_length(request.payload) > (case when act = 'profile' then 65536 else 524288 end) then
+  if octet_length(request.payload) > (
+      case when act in ('say', 'edit') then 524288 when act = 'profile' then 65536 else 16384 end) then
     return dm.refusal(request, 'bad_request');
   end if;
   case act
@@ -75,7 +76,8 @@ end $$;
 -- is the time from which the next one is within them; null if all are.
 --
 -- The count against a limit falls to 0 within an hour or a minute, the period of the limit.
-create or replace function dm.spend(p_person bigint, operations jsonb, out allowed bigint, out later timestamptz)
+create or replace function dm.spend(
+  p_person bigint, operations jsonb, out allowed bigint, out later timestamptz, out is_full boolean)
 language plpgsql volatile set search_path = pg_catalog, pg_temp as $$
 declare
   most bigint := (select h.hourly_bytes from dm.hub h);
@@ -96,39 +98,49 @@ begin
     select a.allowed, a.later into allowed, later from dm.spend_acts(p_person, operations, allowed, later) a;
   end if;
   if exists (select from dm.hub h where h.person_bytes is not null) then
-    select d.allowed, d.later into allowed, later from dm.spend_disk(p, operations, allowed, later) d;
+    select d.allowed, d.later, d.is_full into allowed, later, is_full
+      from dm.spend_disk(p, operations, allowed, later) d;
   end if;
   if allowed > 0 then
     update dm.person x set spent = left_over + bytes[allowed], spent_at = now() where x.id = p_person;
   end if;
 end $$;
 
--- Applies the limit of what the hub keeps of a person: lowers `allowed` to the operations before the first one whose payload
--- does not fit, sets `later` to when the hub counts anew, and counts the allowed operations.
-create or replace function dm.spend_disk(p dm.person, operations jsonb, inout allowed bigint, inout later timestamptz)
+-- The bytes of messages that the hub keeps of a person.
+create or replace function dm.kept(p_person bigint) returns bigint language sql stable set search_path = pg_catalog, pg_temp
+return (
+  select coalesce(sum(octet_length(e.payload)), 0) from dm.entry e where e.actor = p_person and e.nonce is not null)
+  + (select coalesce(sum(octet_length(r.payload)), 0) from dm.report r where r.reporter = p_person);
+
+-- Applies the limit of what the hub keeps of a person: lowers `allowed` to the operations before the first one that does not
+-- fit, sets `later` to when the hub counts anew, and counts the allowed operations. What is small, or makes room, always fits.
+create or replace function dm.spend_disk(
+  p dm.person, operations jsonb, inout allowed bigint, inout later timestamptz, out is_full boolean)
 language plpgsql volatile set search_path = pg_catalog, pg_temp as $$
 declare
   most bigint := (select h.person_bytes from dm.hub h);
-  -- For each operation with a payload, the bytes of all payloads up to it; base64 has four digits for three bytes.
+  -- The bytes of the operations up to each one; base64 has four digits for three bytes, and the payload of `add` is kept
+  -- for each person.
   sizes bigint[] := array(
-    select case when o.value ? 'payload'
-      then (sum(coalesce(octet_length(o.value->>'payload'), 0) / 4 * 3) over (order by o.place))::bigint end
+    select (sum(coalesce(octet_length(o.value->>'payload'), 0) / 4 * 3
+      * case when o.value->>'op' = 'add' then jsonb_array_length(o.value->'handles') else 1 end) over (order by o.place))::bigint
     from jsonb_array_elements(operations) with ordinality o (value, place) order by o.place);
-  first bigint;
+  large integer[] := array(
+    select o.place from jsonb_array_elements(operations) with ordinality o (value, place)
+    where o.value ? 'payload' and o.value->>'op' not in ('react', 'profile'));
+  first bigint := (select min(l) from unnest(large) l where p.kept + sizes[l] > most);
 begin
-  first := (select min(s.place) from unnest(sizes) with ordinality s (size, place) where p.kept + s.size > most);
-  if p.counted_at = 'epoch' or first <= allowed and p.counted_at < now() - interval '10 minutes' then
-    p.kept := (select coalesce(sum(octet_length(e.payload)), 0) from dm.entry e
-      where e.actor = p.id and e.nonce is not null);
+  if first <= allowed and p.counted_at < now() - interval '10 minutes' then
+    p.kept := dm.kept(p.id);
     p.counted_at := now();
-    first := (select min(s.place) from unnest(sizes) with ordinality s (size, place) where p.kept + s.size > most);
+    first := (select min(l) from unnest(large) l where p.kept + sizes[l] > most);
   end if;
-  if first <= allowed then
+  is_full := first <= allowed;
+  if is_full then
     allowed := first - 1;
     later := greatest(later, p.counted_at + interval '10 minutes');
   end if;
-  update dm.person x set counted_at = p.counted_at, kept = p.kept + coalesce(
-      (select max(s.size) from unnest(sizes) with ordinality s (size, place) where s.place <= spend_disk.allowed), 0)
+  update dm.person x set counted_at = p.counted_at, kept = p.kept + coalesce(sizes[spend_disk.allowed], 0)
     where x.id = p.id;
 end $$;
 
@@ -186,6 +198,8 @@ declare
   answer dm.answer;
   allowed bigint;
   later timestamptz;
+  is_full boolean;
+  place bigint := 0;
 begin
   -- With an older snapshot, a login that was revoked since would still be accepted.
   if current_setting('transaction_isolation') <> 'read committed' then
@@ -194,28 +208,29 @@ begin
   if current_setting('synchronous_commit') in ('off', 'local') then
     perform set_config('synchronous_commit', 'on', true);
   end if;
-  if exists (select from dm.hub h where h.moved_to is not null) then
-    raise exception 'the hub was moved' using errcode = '25006';
-  end if;
+  perform dm.refuse_moved();
   if jsonb_array_length(operations) > 1000 then
     raise exception 'more than 1000 operations' using errcode = '54000';
   end if;
-  select s.allowed, s.later into allowed, later from dm.spend(mine.person, operations) s;
+  select s.allowed, s.later, s.is_full into allowed, later, is_full from dm.spend(mine.person, operations) s;
   -- All pushes lock in the same order, so that two never deadlock.
   perform 1 from dm.conversation c
     where c.id in (select (o->>'conv')::uuid from jsonb_array_elements(operations) o)
       and exists (select from dm.member m where m.person = mine.person and m.conv = c.id)
     order by c.id for no key update;
   for operation in
-    select o.value from jsonb_array_elements(operations) with ordinality o (value, place)
-    where o.place <= allowed order by o.place
+    select o.value from jsonb_array_elements(operations) with ordinality o (value, place) order by o.place
   loop
-    answer := dm.perform(mine, operation);
+    place := place + 1;
+    -- After one that is over the limits nothing is done, because operations keep their order. But who has no room left can
+    -- delete.
+    if place <= allowed or is_full and operation->>'op' = 'delete' then
+      answer := dm.perform(mine, operation);
+    else
+      answer := row((operation->>'conv')::uuid, null, null, false, 'over_quota', later)::dm.answer;
+    end if;
     return query select answer.conv, answer.id, answer.rev, answer.duplicate, answer.error, answer.retry_at;
   end loop;
-  -- Operations after the first one over a limit are not carried out either, because operations keep their order.
-  return query select (o.value->>'conv')::uuid, null::uuid, null::bigint, false, 'over_quota', later
-    from jsonb_array_elements(operations) with ordinality o (value, place) where o.place > allowed order by o.place;
   perform dm.erase_expired();
   if mine.seen_at < now() - interval '1 minute' then
     update dm.login l set seen_at = now() where l.role = session_user;
@@ -270,10 +285,11 @@ begin
   return dm.unstick(interval '10 seconds');
 end $$;
 
-create or replace function dm1.goodbye() returns void language sql volatile security definer
-set search_path = pg_catalog, pg_temp
-begin atomic
+create or replace function dm1.goodbye() returns void language plpgsql volatile security definer
+set search_path = pg_catalog, pg_temp as $$
+begin
+  perform dm.refuse_moved();
   insert into dm.former_login select l.role from dm.login l where l.role = session_user;
   delete from dm.login where role = session_user;
-end;
+end $$;
 reset role;

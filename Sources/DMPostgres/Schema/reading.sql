@@ -13,11 +13,7 @@ declare
 begin
   select * into hub from dm.hub;
   if hub.fingerprint is distinct from place and not pg_is_in_recovery() then
-    -- A hub that was moved is at its new address now.
-    update dm.hub set fingerprint = place, epoch = gen_random_uuid(),
-        moved_to = null, moved_authority = null, address = coalesce(moved_to, address),
-        authority = case when moved_to is null then authority else coalesce(moved_authority, authority) end
-      where fingerprint is distinct from place;
+    update dm.hub set fingerprint = place, epoch = gen_random_uuid() where fingerprint is distinct from place;
     -- Transaction numbers from another server may be higher than those of this one.
     update dm.conversation set touched = pg_current_xact_id() where touched > pg_current_xact_id();
     update dm.member set ended = pg_current_xact_id() where ended > pg_current_xact_id();
@@ -26,13 +22,27 @@ begin
   return hub;
 end $$;
 
--- Ends a move: the hub is on another server now, or the administrator says that it is at the address to which it moved.
+-- The server and the database, whose copies of files have the same.
+create or replace function dm.site() returns text language sql stable set search_path = pg_catalog, pg_temp
+return (select system_identifier from pg_control_system())
+  || '/' || (select oid from pg_database where datname = current_database());
+
+-- Ends a move, when the hub is installed on another server or in another database, or at the address to which it moved.
 create or replace function dm.arrive(p_address text) returns void language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp as $$
 begin
   perform dm.notice_move();
-  update dm.hub set moved_to = null, moved_authority = null, authority = coalesce(moved_authority, authority)
-    where moved_to in (p_address, p_address || ':5432');
+  update dm.hub set moved_to = null, moved_authority = null, moved_from = null, address = moved_to,
+      authority = nullif(coalesce(moved_authority, authority), '')
+    where moved_to is not null and (moved_from <> dm.site() or moved_to = p_address);
+end $$;
+
+-- Stops what would be written on the server from which the hub was moved.
+create or replace function dm.refuse_moved() returns void language plpgsql stable set search_path = pg_catalog, pg_temp as $$
+begin
+  if exists (select from dm.hub h where h.moved_to is not null) then
+    raise exception 'the hub was moved' using errcode = '25006';
+  end if;
 end $$;
 
 -- The maximum number of connections for roles other than superusers.
@@ -81,7 +91,12 @@ end $$;
 create or replace function dm1.moved() returns table (address text, authority text) language plpgsql stable
 security definer set search_path = pg_catalog, pg_temp as $$
 begin
-  perform dm.my_login();
+  -- Also for who has not joined yet.
+  if not exists (
+      select from dm.login l join dm.person p on p.id = l.person
+      where l.role = session_user and p.disabled_at is null) then
+    raise exception 'not a member' using errcode = 'DM002';
+  end if;
   return query select h.moved_to, h.moved_authority from dm.hub h where h.moved_to is not null;
 end $$;
 
@@ -89,6 +104,7 @@ end $$;
 create or replace function dm1.signing_up() returns void language plpgsql stable security definer
 set search_path = pg_catalog, pg_temp as $$
 begin
+  perform dm.refuse_moved();
   if exists (select from dm.login l where l.role = session_user and l.joined_at is not null) then
     raise exception 'somebody has joined with this invitation' using errcode = 'DM003';
   end if;
@@ -99,6 +115,7 @@ end $$;
 create or replace function dm1.joined() returns void language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp as $$
 begin
+  perform dm.refuse_moved();
   update dm.login set joined_at = now() where role = session_user and joined_at is null and invited_until >= now();
   perform pg_terminate_backend(a.pid) from pg_stat_activity a
     where a.usename = session_user and a.pid <> pg_backend_pid();

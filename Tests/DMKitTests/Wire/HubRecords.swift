@@ -26,7 +26,8 @@ extension RecordsTests {
           persons: 1, logins: 1, loginsToday: 1, conversations: 1, entries: 1, bytes: 1, reports: 1),
         load: HubServer.Load(
           connections: 1, allConnections: 1, connectionLimit: 1, oldestWriteSeconds: isFull ? 61 : nil,
-          preparedTransactions: 0, noticePercent: 0, standbys: 1, standbySeconds: isFull ? 1 : nil)),
+          preparedTransactions: 0, noticePercent: 0, lacksStandby: false, standbys: 1, standbySeconds: isFull ? 1 : nil)
+      ),
       isFull ? HubLimit(act: "say", perMinute: 60, bytesPerHour: 1 << 20, bytesPerPerson: 1 << 20) : HubLimit(),
       HubErasure(handle: "bob", messages: 1, groups: 1),
       HubFinding(isNote: isFull, text: "x"),

@@ -153,16 +153,17 @@ struct HubFormTests {
     try hub.sql(
       """
       DO $$ BEGIN
-        EXECUTE replace(pg_get_functiondef('dm1.push'::regproc), 'h.moved_to is not null', 'false');
+        EXECUTE replace(pg_get_functiondef('dm.refuse_moved'::regproc), 'h.moved_to is not null', 'false');
         EXECUTE replace(pg_get_functiondef('dm1.hello'::regproc), 'at.moved_to is not null', 'false');
       END $$;
-      DROP FUNCTION dm.counts, dm.is_forgotten, dm1.moved;
-      ALTER TABLE dm.hub DROP COLUMN moved_to, DROP COLUMN moved_authority, DROP COLUMN person_bytes;
+      DROP FUNCTION dm.counts, dm.is_forgotten, dm.kept, dm1.moved;
+      ALTER TABLE dm.hub DROP COLUMN moved_to, DROP COLUMN moved_authority, DROP COLUMN moved_from, DROP COLUMN person_bytes;
       ALTER TABLE dm.person DROP COLUMN kept, DROP COLUMN counted_at, DROP COLUMN forgotten_at;
       DROP TABLE dm.report, dm.typing, dm.presence, dm.act_limit, dm.done_act; UPDATE dm.hub SET schema = 1;
       CREATE FUNCTION dm.spend(bigint, bigint) RETURNS timestamptz LANGUAGE sql RETURN now();
-      CREATE OR REPLACE FUNCTION dm.spend(p_person bigint, operations jsonb, OUT allowed bigint, OUT later timestamptz)
-      LANGUAGE sql RETURN row(jsonb_array_length(operations)::bigint, NULL::timestamptz);
+      CREATE OR REPLACE FUNCTION dm.spend(
+        p_person bigint, operations jsonb, OUT allowed bigint, OUT later timestamptz, OUT is_full boolean)
+      LANGUAGE sql RETURN row(jsonb_array_length(operations)::bigint, NULL::timestamptz, false);
       CREATE OR REPLACE FUNCTION dm.connection_limit() RETURNS integer LANGUAGE sql STABLE RETURN 1000;
       """)
     try alice.done("dm-send", ["bob", "begin"])

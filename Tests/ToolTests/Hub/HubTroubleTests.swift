@@ -45,7 +45,7 @@ struct HubTroubleTests {
       repair: "GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA dm1 TO dm_member", status: 69, state: "waiting", fault: "42501"),
     Trouble(
       testDescription: "is older than the protocol", sql: "ALTER SCHEMA dm1 RENAME TO dm0",
-      repair: "ALTER SCHEMA dm0 RENAME TO dm1", status: 78, state: "waiting", fault: "3F000"),
+      repair: "ALTER SCHEMA dm0 RENAME TO dm1", status: 69, state: "waiting", fault: "3F000"),
     Trouble(
       testDescription: "is newer than the protocol",
       sql: """
