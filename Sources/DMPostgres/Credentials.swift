@@ -125,8 +125,12 @@ struct Credentials: Equatable {
     hostAddress = values["hostaddr"]
     invitation = values["invitation"]
     hub = values["hub"].flatMap { Identifier($0) }
-    let authority = path + ".crt"
-    if fileExists(authority) { self.authority = authority }
+    if let name = values["ca"] {
+      authority = name.isEmpty ? nil : "\(folder(of: path))/\(name)"
+    } else if fileExists(path + ".crt") {
+      // As stores have it that were linked before certificates were named.
+      authority = path + ".crt"
+    }
   }
 
   /// Writes the file; after a crash, it has either its old or its new content.
@@ -137,23 +141,35 @@ struct Credentials: Equatable {
     if let hostAddress { lines.append("hostaddr=\(hostAddress)") }
     if let invitation { lines.append("invitation=\(invitation)") }
     if let hub { lines.append("hub=\(hub)") }
+    lines.append("ca=\(authority.map(fileName(of:)) ?? "")")
     try replaceFile(path, with: Array(lines.joined(separator: "\n").utf8) + [UInt8(ascii: "\n")])
   }
 
-  /// Replaces the credentials of a store with those in another file, and removes that file and its certificate.
+  /// Replaces the credentials of a store with these, and removes the file that they were in, and a certificate that is no
+  /// longer used.
   ///
-  /// After a crash the other file is still there, and the next call does the rest.
+  /// The certificate stays where it is, so that after a crash the store has the old credentials or the new ones.
   ///
   /// - Throws: `cannot_create`, `io_error`.
-  func replaceThose(of location: StoreLocation, from file: String, authority: String) throws {
-    if let certificate = readFile(authority, limit: Self.sizeLimit) {
-      try replaceFile(location.hubAuthority, with: certificate)
-    } else {
-      removeFile(location.hubAuthority)
-    }
+  func replaceThose(of location: StoreLocation, from file: String) throws {
+    let before = Result { try Credentials(file: location.hub) }
     try write(to: location.hub)
     removeFile(file)
-    removeFile(authority)
+    if case .success(let before) = before, let unused = before.authority, unused != authority { removeFile(unused) }
+  }
+
+  /// Names the certificate of an authority, and writes it, unless a store uses the file.
+  ///
+  /// - Parameters:
+  ///   - certificate: in PEM; empty for the authorities of the system, nil for the certificate that the store uses.
+  ///   - file: where it is written; the store's usual file if the store uses this one.
+  mutating func set(certificate: String?, of location: StoreLocation, in file: String) throws {
+    let before = Result { try Credentials(file: location.hub) }
+    var used: String?
+    if case .success(let before) = before { used = before.authority }
+    guard let certificate else { return authority = used }
+    authority = certificate.isEmpty ? nil : used == file ? location.hubAuthority : file
+    if let authority { try replaceFile(authority, with: Array(certificate.utf8)) }
   }
 
   /// A password that nobody can guess: 32 random bytes in hexadecimal.

@@ -41,7 +41,7 @@ package struct Joining {
     credentials.invitation = nil
     // Replaces the credentials only now: the store may have been linked before, and an invitation to another hub must
     // not break that link.
-    try credentials.replaceThose(of: location, from: location.joiningHub, authority: location.joiningAuthority)
+    try credentials.replaceThose(of: location, from: location.joiningHub)
     Relocation(location).cancel()
   }
 
@@ -55,13 +55,10 @@ package struct Joining {
   /// Records the new password of the login before the login gets it.
   private func begin(_ invitation: Invitation) throws {
     try messenger.createStore()
-    removeFile(location.joiningAuthority)
-    if let authority = invitation.authority {
-      try replaceFile(location.joiningAuthority, with: Array(authority.utf8))
-    }
     var credentials = Credentials(invitation)
     credentials.password = Credentials.randomPassword()
     credentials.invitation = invitation.password
+    try credentials.set(certificate: invitation.authority ?? "", of: location, in: location.joiningAuthority)
     try credentials.write(to: location.joiningHub)
   }
 

@@ -78,7 +78,7 @@ package struct Relocation {
       if there.move != nil { throw HubFault.lost("the hub is not set up there") }
       if let hub = credentials.hub, hub != there.hello.hub { throw HubFault.lost("another hub is there") }
       credentials.hub = nil
-      try credentials.replaceThose(of: location, from: location.movingHub, authority: location.movingAuthority)
+      try credentials.replaceThose(of: location, from: location.movingHub)
       return there
     }
   }
@@ -92,13 +92,7 @@ package struct Relocation {
     credentials.port = move.address.port ?? "5432"
     credentials.hostAddress = nil
     credentials.hub = move.hub
-    let authority =
-      move.authority.map { Array($0.utf8) } ?? readFile(location.hubAuthority, limit: Credentials.sizeLimit)
-    if let authority, !authority.isEmpty {
-      try replaceFile(location.movingAuthority, with: authority)
-    } else {
-      removeFile(location.movingAuthority)
-    }
+    try credentials.set(certificate: move.authority, of: location, in: location.movingAuthority)
     let before = Result { try Credentials(file: location.movingHub) }
     try credentials.write(to: location.movingHub)
     if case .success(let before) = before { return (before.host, before.port) != (credentials.host, credentials.port) }
@@ -107,8 +101,14 @@ package struct Relocation {
 
   /// Deletes the new address, so that the store stays at the old one.
   func cancel() {
+    guard hasBegun else { return }
+    let (here, there) = (
+      Result { try Credentials(file: location.hub) }, Result { try Credentials(file: location.movingHub) }
+    )
     removeFile(location.movingHub)
-    removeFile(location.movingAuthority)
+    guard case .success(let there) = there, let unused = there.authority else { return }
+    if case .success(let here) = here, here.authority == unused { return }
+    removeFile(unused)
   }
 
   /// Gives the store an address of its hub that its user knows, because the old one does not answer any more.

@@ -203,8 +203,8 @@ struct LinkedStoreTests {
     _ = createFolder(location.live)
     let fault = try alice.messenger.compareWithHub(until: monotonicMicroseconds() + 10_000_000) {
       var state = RunningState()
-      state.answered = FileStatus(location.liveAsked)?.modified
-      #expect(SignalFile.advance(location.liveAsked) != state.answered)
+      state.pulled = FileStatus(location.liveAsked)?.modified
+      #expect(SignalFile.advance(location.liveAsked) != state.pulled)
       return switch Result(catching: { try state.write(to: location.liveHub) }) {
       case .success: nil
       case .failure(let error): "\(error)"

@@ -4,7 +4,7 @@ import Testing
 
 @testable import TestSupport
 
-/// Each system call at which joining, sending, carrying and leaving can be killed: all is done again, and is there once.
+/// Each system call at which joining, sending, carrying, moving and leaving can be killed: all is done again, and is there once.
 @Suite(.serialized, .enabled(if: CrashTests.canTrace, "needs strace")) struct HubKillTortureTests {
   private static let suite = "hub-kills"
   private static let calls = [
@@ -12,7 +12,7 @@ import Testing
     "flock",
   ]
 
-  enum Work: String, CaseIterable { case join, send, carry, leave }
+  enum Work: String, CaseIterable { case join, send, carry, move, leave }
 
   /// A hub, and a machine with a message to push and one to pull.
   private final class Scene {
@@ -37,6 +37,7 @@ import Testing
       guard work == .join else {
         let words: [Work: [String]] = [
           .send: ["dm-send", "bob", "four", "--nonce", "4"], .carry: ["dm-sync"], .leave: ["dm-sync", "leave"],
+          .move: ["dm-sync", "move", "localhost:\(hub.server.port)", "--ca", "\(hub.server.folder)/data/server.crt"],
         ]
         if work == .leave {
           let leaving = try hub.machine("carol")
@@ -52,6 +53,8 @@ import Testing
     }
 
     func check(_ work: Work, _ machine: ToolFixture, _ words: [String], _ what: String) throws {
+      // Whichever address it has now, with whichever certificate.
+      if work == .move { try machine.sync() }
       let again = try machine.run(words[0], Array(words.dropFirst()))
       switch work {
       case .leave:
@@ -61,7 +64,13 @@ import Testing
         #expect(again.status == .exit(0), "\(what): \(again.status) \(again.stderr)")
         #expect(try machine.sync().record["user"]?.string == "carol", "\(what)")
         #expect(!FileManager.default.fileExists(atPath: machine.store + "/hub.new"), "\(what)")
-      case .send, .carry:
+      case .send, .carry, .move:
+        if work == .move {
+          #expect(try machine.credentials("host") == "localhost", "\(what)")
+          let files = try FileManager.default.contentsOfDirectory(atPath: machine.store)
+          #expect(try files.filter { $0.hasSuffix(".crt") } == [machine.credentials("ca")], "\(what)")
+          #expect(!FileManager.default.fileExists(atPath: machine.store + "/hub.moved"), "\(what)")
+        }
         #expect(again.status == .exit(0), "\(what): \(again.status) \(again.stderr)")
         try machine.sync()
         let texts = try machine.texts("bob").map { String($0.drop { $0 != " " }.dropFirst()) }
