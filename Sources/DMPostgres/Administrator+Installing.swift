@@ -7,6 +7,8 @@ internal import DMSystem
 package struct HubVersions {
   package let before: Int
   package let now: Int
+  /// Where the hub had moved, if the installation ended the move.
+  package let endedMove: String?
 }
 
 extension Administrator {
@@ -24,14 +26,14 @@ extension Administrator {
     let before = try version()
     if before == 0, !isShared { try refuseOthers() }
     try transact(script(from: before, isShared: isShared))
-    _ = try connection.rows("SELECT dm.arrive($1)", [address?.withPort.description]) { _ in }
+    let moved = try connection.rows("SELECT dm.arrive($1)", [address?.withPort.description]) { $0.optionalText(0) }
     if address != nil || authority != nil {
       _ = try connection.rows(
         "UPDATE dm.hub SET address = coalesce($1, address), authority = nullif(coalesce($2, authority), '')",
         [address?.description, authority]
       ) { _ in }
     }
-    return HubVersions(before: before, now: HubSchema.steps.count)
+    return HubVersions(before: before, now: HubSchema.steps.count, endedMove: moved.first ?? nil)
   }
 
   private func script(from before: Int, isShared: Bool) -> String {

@@ -20,7 +20,11 @@ package struct HubAddress: Equatable, Sendable, CustomStringConvertible {
     let hosts = host.split(separator: ",", omittingEmptySubsequences: false)
     let arePorts = ports.allSatisfy { Int($0).map { 1...65_535 ~= $0 } ?? false }
     let areHosts = hosts.allSatisfy { !$0.isEmpty && $0.utf8.allSatisfy { $0 > 0x20 && $0 != UInt8(ascii: "=") } }
-    guard areHosts, arePorts, ports.count <= 1 || ports.count == hosts.count, !text.hasSuffix(":") else {
+    // A host with a colon is an IPv6 address alone; the ports of several hosts follow them all.
+    let isPlain = !host.contains(":") || hosts.count == 1 && host.utf8.allSatisfy { $0 == 0x25 || isAddressByte($0) }
+    let isClosed = !text.hasPrefix("[") || text.hasSuffix("]") || text.contains("]:")
+    guard areHosts, arePorts, isPlain, isClosed, ports.count <= 1 || ports.count == hosts.count, !text.hasSuffix(":")
+    else {
       throw DMError(
         .badField, "'\(text)' is not an address; write HOST or HOST:PORT, with a port from 1 to 65535", subject: text)
     }
@@ -43,4 +47,10 @@ package struct HubAddress: Equatable, Sendable, CustomStringConvertible {
     let parts = text.split(separator: ":", maxSplits: 2, omittingEmptySubsequences: false)
     return parts.count == 2 ? (String(parts[0]), String(parts[1])) : (text, nil)
   }
+}
+
+/// Whether a byte may be in an IPv6 address (RFC 4291, section 2.2).
+private func isAddressByte(_ byte: UInt8) -> Bool {
+  byte == UInt8(ascii: ":") || byte == UInt8(ascii: ".") || (0x30...0x39).contains(byte) || (0x41...0x46).contains(byte)
+    || (0x61...0x66).contains(byte)
 }

@@ -53,10 +53,10 @@ package struct Relocation {
     guard case .success(let here) = old else { return try notYetOpen(attempt ?? old, hasBegun) }
     guard let move = here.move else {
       // The administrator has called the members back.
-      cancel()
+      try locked { cancel() }
       return here
     }
-    let isNew = try begin(move)
+    let isNew = try locked { try begin(move) }
     return try notYetOpen(isNew ? arrived(connect) : attempt ?? old, true)
   }
 
@@ -65,38 +65,65 @@ package struct Relocation {
     do {
       return try attempt.get()
     } catch let fault as HubFault where isMoving {
-      throw HubFault.lost(
-        "it moves to '\(try Credentials(file: location.movingHub).host)', and is not open there yet: \(fault.text)")
+      let there = try Credentials(file: location.movingHub)
+      throw HubFault.lost("it moves to '\(there.host):\(there.port)', and is not open there yet: \(fault.text)")
     }
   }
 
   /// Connects to the new address, and makes its credentials those of the store.
   private func arrived(_ connect: (PQConnection.Settings) throws -> PQGreeting) -> Result<PQGreeting, any Error> {
-    Result {
-      var credentials = try Credentials(file: location.movingHub)
-      let there = try connect(credentials.settings())
-      if there.move != nil { throw HubFault.lost("the hub is not set up there") }
-      if let hub = credentials.hub, hub != there.hello.hub { throw HubFault.lost("another hub is there") }
-      credentials.hub = nil
-      try credentials.replaceThose(of: location, from: location.movingHub)
-      return there
+    Result { try locked { try arrive(connect, movesLeft: 3) } }
+  }
+
+  /// - Parameter movesLeft: how often the hub may have moved on.
+  private func arrive(
+    _ connect: (PQConnection.Settings) throws -> PQGreeting, movesLeft: Int
+  ) throws -> PQGreeting {
+    var credentials = try Credentials(file: location.movingHub)
+    let there = try connect(credentials.settings())
+    if let hub = credentials.hub, hub != there.hello.hub { throw HubFault.lost("another hub is there") }
+    if let next = there.move {
+      // A hub that was copied and not yet installed says that it moves to where it is.
+      guard movesLeft > 0, try begin(next) else { throw HubFault.lost("the hub is not set up there") }
+      return try arrive(connect, movesLeft: movesLeft - 1)
     }
+    credentials.hub = nil
+    try credentials.replaceThose(of: location, from: location.movingHub)
+    return there
+  }
+
+  /// Keeps other processes from changing the new address meanwhile.
+  private func locked<Value>(_ body: () throws -> Value) throws -> Value {
+    let lock = try FileLock(
+      path: location.movingLock, milliseconds: 30_000,
+      busy: DMError(.busy, "another process moves the store '\(location.directory)'", subject: location.directory))
+    let result = Result { try body() }
+    _ = consume lock
+    return try result.get()
   }
 
   /// Records the new address.
   ///
   /// - Returns: whether it differs from the address that was recorded before.
-  @discardableResult private func begin(_ move: HubMove) throws -> Bool {
+  private func begin(_ move: HubMove) throws -> Bool {
+    let before = recorded
     var credentials = try Credentials(file: location.hub)
     credentials.host = move.address.host
     credentials.port = move.address.port ?? "5432"
     credentials.hostAddress = nil
     credentials.hub = move.hub
     try credentials.set(certificate: move.authority, of: location, in: location.movingAuthority)
-    let before = Result { try Credentials(file: location.movingHub) }
     try credentials.write(to: location.movingHub)
-    if case .success(let before) = before { return (before.host, before.port) != (credentials.host, credentials.port) }
-    return true
+    return before != recorded
+  }
+
+  /// The file with the new address, and the certificate that it names.
+  private var recorded: [[UInt8]?] {
+    var files = [readFile(location.movingHub, limit: Credentials.sizeLimit)]
+    if case .success(let credentials) = Result(catching: { try Credentials(file: location.movingHub) }) {
+      files.append(credentials.authority.flatMap { readFile($0, limit: 1 << 20) })
+    }
+    return files
   }
 
   /// Deletes the new address, so that the store stays at the old one.
@@ -117,7 +144,8 @@ package struct Relocation {
   ///
   /// - Throws: `no_hub` for a store without a hub.
   package func move(_ messenger: Messenger, to address: HubAddress, authority: String?) throws {
-    try begin(HubMove(hub: messenger.existingStore()?.hub.row()?.id, address: address, authority: authority))
+    let move = HubMove(hub: try messenger.existingStore()?.hub.row()?.id, address: address, authority: authority)
+    _ = try locked { try begin(move) }
   }
 
   /// - Throws: `hub_unreachable` if the store is not at this address.

@@ -11,6 +11,7 @@ extension StoreLocation {
   package var hub: String { directory + "/hub" }
   package var joiningHub: String { directory + "/hub.new" }
   package var movingHub: String { directory + "/hub.moved" }
+  package var movingLock: String { movingHub + ".lock" }
   package var hubAuthority: String { hub + ".crt" }
   package var joiningAuthority: String { joiningHub + ".crt" }
   package var movingAuthority: String { movingHub + ".crt" }

@@ -203,6 +203,9 @@ extension DMHub {
       let versions = try administrator.install(
         address: call.arguments[address], authority: certificate, isShared: call.arguments[shared])
       if !call.isQuiet, !call.isJSON { try call.output.write(versions.line) }
+      if let place = versions.endedMove {
+        printError(command.name, "the move to '\(place)' has ended: members can write to this server")
+      }
       return try administrator.check()
     }
     // Reports the faults that installing cannot fix.

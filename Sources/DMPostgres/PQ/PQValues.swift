@@ -57,7 +57,7 @@ extension HubFault {
     case "57014": self = .timedOut(message)
     case "40001", "40P01": self = .again(message)
     case "55P03": self = .locked(message, [])
-    case "25006": self = .readOnly(message)
+    case "25006": self = .readOnly("it accepts no changes now, as a standby or while it moves (25006)")
     case "53100": self = .lost("the disk of the hub is full")
     case "28P01": self = .refused(message)
     case "DM002":

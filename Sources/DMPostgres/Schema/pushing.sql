@@ -41,7 +41,8 @@ begin
   select * into known from dm.entry e where e.actor = mine.person and e.nonce = request.nonce;
   if found then return dm.again(request, known, act); end if;
   if octet_length(request.payload) > (
-      case when act in ('say', 'edit') then 524288 when act = 'profile' then 65536 else 16384 end) then
+      case when act in ('say', 'edit') then 524288 when act = 'profile' then 65536 when act = 'react' then 1024
+        else 16384 end) then
     return dm.refusal(request, 'bad_request');
   end if;
   case act

@@ -28,13 +28,18 @@ return (select system_identifier from pg_control_system())
   || '/' || (select oid from pg_database where datname = current_database());
 
 -- Ends a move, when the hub is installed on another server or in another database, or at the address to which it moved.
-create or replace function dm.arrive(p_address text) returns void language plpgsql volatile security definer
+-- Returns where the hub had moved, if so.
+create or replace function dm.arrive(p_address text) returns text language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp as $$
+declare
+  place text;
 begin
   perform dm.notice_move();
   update dm.hub set moved_to = null, moved_authority = null, moved_from = null, address = moved_to,
       authority = nullif(coalesce(moved_authority, authority), '')
-    where moved_to is not null and (moved_from <> dm.site() or moved_to = p_address);
+    where moved_to is not null and (moved_from <> dm.site() or moved_to = p_address)
+    returning address into place;
+  return place;
 end $$;
 
 -- Stops what would be written on the server from which the hub was moved.

@@ -35,7 +35,7 @@ struct HubMoveTests {
     // The old server takes nothing more, and the new one is not there yet.
     try alice.done("dm-send", ["bob", "two"])
     let unreachable = try alice.run("dm-sync")
-    #expect(unreachable.status == .exit(69) && unreachable.stderr.contains("it moves to '127.0.0.1'"))
+    #expect(unreachable.status == .exit(69) && unreachable.stderr.contains("it moves to '127.0.0.1:"))
     #expect(try state(of: alice)["queued_count"]?.int == 1)
     #expect(try hub.sql("SELECT count(*) FROM dm.entry WHERE kind = 0") == "1\n")
     let pushed = try alice.run("psql", ["-X", "-d", alice.connection(), "-c", "SELECT dm1.push('[]')"])
@@ -73,6 +73,25 @@ struct HubMoveTests {
     let refused = try alice.run("dm-sync")
     #expect(refused.status == .exit(69) && refused.stderr.contains("another hub is there"), "\(refused.stderr)")
     #expect(try alice.credentials("port") == "\(hub.server.port)")
+  }
+
+  @Test func `a machine that missed a move finds the hub by all its addresses`() throws {
+    let hub = try HubFixture(PostgresServer())
+    let alice = try hub.machine("alice")
+    var (last, servers) = (hub, [hub.server])
+    for _ in 1...2 {
+      let new = try PostgresServer()
+      try last.hub(["move", "127.0.0.1:\(new.port)"])
+      let target = try copy(last, to: new, with: alice)
+      last = try HubFixture(new, in: target)
+      servers.append(new)
+    }
+    try alice.done("dm-send", ["alice", "a note"])
+    try alice.sync()
+    #expect(try alice.credentials("port") == "\(servers[2].port)")
+    for wrong in ["a:1,b:2", "[::1]x2", "hub:1:2"] {
+      #expect(try last.run(["move", wrong]).status == .exit(65), "\(wrong)")
+    }
   }
 
   @Test func `members who were called back stay at the old server`() throws {
