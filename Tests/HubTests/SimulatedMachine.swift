@@ -17,7 +17,7 @@ struct Faults {
   static let all = Faults(lostRequest: 10, lostReply: 10, ghost: 5, kill: 5)
 }
 
-/// The end of a program, at any moment.
+/// The end of a program, at any time.
 struct Kill: Error {}
 
 /// A link to the model, through the network that its machine plays, that loses, delays and ends the program.

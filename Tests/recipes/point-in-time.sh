@@ -6,12 +6,12 @@ talk 'before the copy'
 recipe 'Go back to a point in time' 1
 talk 'after the copy'
 settle 'before the point in time'
-moment=$(sql -c 'SELECT clock_timestamp()')
+time=$(sql -c 'SELECT clock_timestamp()')
 talk 'later'
 settle 'before the accident'
 sql -d messages -c 'TRUNCATE dm.entry CASCADE'
 queue alice bob 'while the hub is broken'
-EDIT="s/2026-11-26 20:15:00+00/$moment/" recipe 'Go back to a point in time' 2
+EDIT="s/2026-11-26 20:15:00+00/$time/" recipe 'Go back to a point in time' 2
 settle 'after the recovery'
 talk 'on the recovered server'
 settle 'on the recovered server'
