@@ -152,10 +152,16 @@ struct Credentials: Equatable {
   ///
   /// - Throws: `cannot_create`, `io_error`.
   func replaceThose(of location: StoreLocation, from file: String) throws {
-    let before = Result { try Credentials(file: location.hub) }
+    let before = Self.authority(in: location.hub)
     try write(to: location.hub)
     removeFile(file)
-    if case .success(let before) = before, let unused = before.authority, unused != authority { removeFile(unused) }
+    if let before, before != authority { removeFile(before) }
+  }
+
+  /// The file with the certificate that the credentials in a file name; nil if there are none.
+  static func authority(in file: String) -> String? {
+    guard case .success(let credentials) = Result(catching: { try Credentials(file: file) }) else { return nil }
+    return credentials.authority
   }
 
   /// Names the certificate of an authority, and writes it, unless a store uses the file.
@@ -164,9 +170,7 @@ struct Credentials: Equatable {
   ///   - certificate: in PEM; empty for the authorities of the system, nil for the certificate that the store uses.
   ///   - file: where it is written; the store's usual file if the store uses this one.
   mutating func set(certificate: String?, of location: StoreLocation, in file: String) throws {
-    let before = Result { try Credentials(file: location.hub) }
-    var used: String?
-    if case .success(let before) = before { used = before.authority }
+    let used = Self.authority(in: location.hub)
     guard let certificate else { return authority = used }
     authority = certificate.isEmpty ? nil : used == file ? location.hubAuthority : file
     if let authority { try replaceFile(authority, with: Array(certificate.utf8)) }

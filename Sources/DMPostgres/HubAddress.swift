@@ -30,8 +30,11 @@ package struct HubAddress: Equatable, Sendable, CustomStringConvertible {
     }
   }
 
-  /// The same address with a port, which is that of PostgreSQL unless it has another.
-  var withPort: HubAddress { HubAddress(host: host, port: port ?? "5432") }
+  /// The port, which is that of PostgreSQL unless the address has another.
+  var portOrDefault: String { port ?? "5432" }
+
+  /// The same address with its port.
+  var withPort: HubAddress { HubAddress(host: host, port: portOrDefault) }
 
   package var description: String {
     guard let port else { return host }

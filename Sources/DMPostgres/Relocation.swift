@@ -109,7 +109,7 @@ package struct Relocation {
     let before = recorded
     var credentials = try Credentials(file: location.hub)
     credentials.host = move.address.host
-    credentials.port = move.address.port ?? "5432"
+    credentials.port = move.address.portOrDefault
     credentials.hostAddress = nil
     credentials.hub = move.hub
     try credentials.set(certificate: move.authority, of: location, in: location.movingAuthority)
@@ -119,23 +119,18 @@ package struct Relocation {
 
   /// The file with the new address, and the certificate that it names.
   private var recorded: [[UInt8]?] {
-    var files = [readFile(location.movingHub, limit: Credentials.sizeLimit)]
-    if case .success(let credentials) = Result(catching: { try Credentials(file: location.movingHub) }) {
-      files.append(credentials.authority.flatMap { readFile($0, limit: 1 << 20) })
-    }
-    return files
+    [
+      readFile(location.movingHub, limit: Credentials.sizeLimit),
+      Credentials.authority(in: location.movingHub).flatMap { readFile($0, limit: 1 << 20) },
+    ]
   }
 
   /// Deletes the new address, so that the store stays at the old one.
   func cancel() {
     guard hasBegun else { return }
-    let (here, there) = (
-      Result { try Credentials(file: location.hub) }, Result { try Credentials(file: location.movingHub) }
-    )
+    let there = Credentials.authority(in: location.movingHub)
     removeFile(location.movingHub)
-    guard case .success(let there) = there, let unused = there.authority else { return }
-    if case .success(let here) = here, here.authority == unused { return }
-    removeFile(unused)
+    if let there, there != Credentials.authority(in: location.hub) { removeFile(there) }
   }
 
   /// Gives the store an address of its hub that its user knows, because the old one does not answer any more.
@@ -151,7 +146,7 @@ package struct Relocation {
   /// - Throws: `hub_unreachable` if the store is not at this address.
   package func check(isAt address: HubAddress) throws {
     let credentials = try Credentials(file: location.hub)
-    if (credentials.host, credentials.port) == (address.host, address.withPort.port ?? "") { return }
+    if (credentials.host, credentials.port) == (address.host, address.portOrDefault) { return }
     throw DMError(
       .hubUnreachable,
       "the hub is not at '\(address)': the store stays at '\(credentials.host)', where the hub answers",
