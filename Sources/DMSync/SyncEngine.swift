@@ -235,9 +235,10 @@ package final class SyncEngine {
   // MARK: The loop
 
   /// Whether there is something to push or to pull now.
-  package func hasWork() throws -> Bool {
-    try !connection.toPull.isEmpty || !store.read { try pushable(1).isEmpty }
-  }
+  package func hasWork() throws -> Bool { try !connection.toPull.isEmpty || hasPushes() }
+
+  /// Whether there is something to push now.
+  package func hasPushes() throws -> Bool { try !store.read { try pushable(1).isEmpty } }
 
   /// Pushes and pulls until nothing is left that can be done now.
   ///

@@ -183,7 +183,7 @@ package final class SyncLoop {
 
   /// Pushes and pulls as long as the connection lasts; with `lingers`, returns when there is nothing left to do.
   private func stay(_ lingers: Bool) throws {
-    var (lastWork, pushPause) = (monotonicMicroseconds(), Self.pushPause)
+    var (lastWork, lastPush, pushPause) = (monotonicMicroseconds(), Int64(0), Self.pushPause)
     var connectedAt = monotonicMicroseconds()
     signals.begin()
     while true {
@@ -199,10 +199,12 @@ package final class SyncLoop {
       if isAsked { try engine.compare() }
       if try engine.hasWork() {
         // Operations that are queued at short intervals are pushed together, in larger groups the longer this goes on,
-        // because other programs wait while the result of a push is written.
-        rest(until: lastWork + pushPause)
+        // because other programs wait while the result of a push is written. A receipt that comes between two messages
+        // must not delay the second one.
+        if try engine.hasPushes() { rest(until: lastPush + pushPause) }
         lastWork = monotonicMicroseconds()
         let pushed = try engine.drain()
+        if pushed > 0 { lastPush = lastWork }
         pushPause = pushed > 1 ? min(2 * pushPause, Self.longestPushPause) : Self.pushPause
       }
       if hasSignals, try signals.carry() { engine.answeredAt = .now }
