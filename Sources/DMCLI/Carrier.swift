@@ -1,8 +1,8 @@
-internal import DMKit
+package import DMKit
 internal import DMSystem
 
 /// The dm-sync that the other programs start for a store with a hub.
-enum Carrier {
+package enum Carrier {
   /// What the user wants of it.
   enum Mode: String, CaseIterable { case off, wait }
 
@@ -31,6 +31,16 @@ enum Carrier {
       case .mustNot(let reason), .failed(let reason): reason
       }
     }
+  }
+
+  /// Starts a dm-sync that carries files and ends, if none runs for the store.
+  ///
+  /// - Throws: `SystemFailure`.
+  package static func startFiles(for messenger: Messenger) throws {
+    guard let store = wholePath(messenger.location.directory), let folder = ownFolder,
+      let lock = messenger.filesLock()
+    else { return }
+    try startApart("\(folder)/dm-sync", ["--store", store, "--files"], handingOn: lock)
   }
 
   /// Starts a dm-sync that ends by itself, if none runs for the store.

@@ -39,9 +39,11 @@ package struct MessagePage {
     return text + TextFormat.line(message, for: messenger.identity.handle, in: name, address: address)
   }
 
-  /// The file URL of an attachment's content (RFC 8089); nil if links are off or it has no path.
+  /// The file URL of an attachment's content (RFC 8089); nil if links are off, or if the content is not in the store.
   private func address(_ attachment: Attachment) -> String? {
-    guard hasLinks, let path = wholePath(messenger.path(of: attachment)) else { return nil }
+    guard hasLinks, messenger.has(.content, of: attachment), let path = wholePath(messenger.path(of: attachment)) else {
+      return nil
+    }
     let escaped = path.utf8.map { byte in
       let isPlain =
         byte < 0x80 && (Character(Unicode.Scalar(byte)).isLetter || Character(Unicode.Scalar(byte)).isNumber)

@@ -135,9 +135,12 @@ package final class Administrator {
   /// - Throws: `HubFault`, `no_hub`.
   package func limits() throws -> [HubLimit] {
     try installedVersion()
-    let bytes = try connection.rows("SELECT hourly_bytes, person_bytes FROM dm.hub") {
-      [HubLimit.bytesPerHour(Int(clamping: try $0.integer(0)))]
-        + ($0.optionalInteger(1).map { [.bytesPerPerson(Int(clamping: $0))] } ?? [])
+    let bytes = try connection.rows("SELECT hourly_bytes, hourly_file_bytes, person_bytes FROM dm.hub") {
+      [
+        HubLimit.bytesPerHour(Int(clamping: try $0.integer(0))),
+        HubLimit.fileBytesPerHour(Int(clamping: try $0.integer(1))),
+      ]
+        + ($0.optionalInteger(2).map { [.bytesPerPerson(Int(clamping: $0))] } ?? [])
     }
     let acts = try connection.rows("SELECT act, per_minute::bigint FROM dm.act_limit ORDER BY act") {
       HubLimit.act(try $0.text(0), perMinute: Int(clamping: try $0.integer(1)))
@@ -158,6 +161,9 @@ package final class Administrator {
     func set(_ sql: String, _ values: String...) throws { _ = try connection.rows(sql, values) { _ in } }
     for limit in limits {
       if let bytes = limit.bytesPerHour { try set("UPDATE dm.hub SET hourly_bytes = $1::bigint", String(bytes)) }
+      if let bytes = limit.fileBytesPerHour {
+        try set("UPDATE dm.hub SET hourly_file_bytes = $1::bigint", String(bytes))
+      }
       if let bytes = limit.bytesPerPerson { try set("SELECT dm.limit_disk($1::bigint)", String(bytes)) }
       guard let act = limit.act, let perMinute = limit.perMinute else { continue }
       try set(
@@ -168,7 +174,8 @@ package final class Administrator {
     for act in unlimited { try set("DELETE FROM dm.act_limit WHERE act = $1", act) }
   }
 
-  /// Erases the texts of all expired messages, except in conversations that others have locked.
+  /// Erases the texts of all expired messages, except in conversations that others have locked, and the files that no message
+  /// has.
   ///
   /// Each push of a member also does this, for at most a hundred messages.
   ///

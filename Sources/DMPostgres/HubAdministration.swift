@@ -74,11 +74,14 @@ package struct HubLimit: Equatable, Sendable {
   package var act: String?
   package var perMinute: Int?
   package var bytesPerHour: Int?
-  /// The bytes of messages that the hub keeps of a person.
+  /// The bytes of files that a person may upload in an hour.
+  package var fileBytesPerHour: Int?
+  /// The bytes of messages and files that the hub keeps of a person.
   package var bytesPerPerson: Int?
 
   package static func act(_ act: String, perMinute: Int) -> HubLimit { HubLimit(act: act, perMinute: perMinute) }
   package static func bytesPerHour(_ bytes: Int) -> HubLimit { HubLimit(bytesPerHour: bytes) }
+  package static func fileBytesPerHour(_ bytes: Int) -> HubLimit { HubLimit(fileBytesPerHour: bytes) }
   package static func bytesPerPerson(_ bytes: Int) -> HubLimit { HubLimit(bytesPerPerson: bytes) }
 
   /// The acts that can be limited.
@@ -92,6 +95,7 @@ extension HubLimit: Record {
       json.member("act", act)
       json.member("per_minute", perMinute)
       json.member("bytes_per_hour", bytesPerHour)
+      json.member("file_bytes_per_hour", fileBytesPerHour)
       json.member("bytes_per_person", bytesPerPerson)
     }
   }

@@ -113,6 +113,21 @@ package struct ContentFolder {
     }
   }
 
+  // MARK: Contents that are being fetched
+
+  /// The path of a content while a file of the hub is fetched.
+  package func partialPath(of file: Identifier) -> String { "\(path)/\(Self.partialPrefix)\(file)" }
+
+  private static let partialPrefix = ".fetch-"
+
+  /// Removes contents whose fetching went on for the last time before a time.
+  package func removePartials(before time: Timestamp) throws {
+    for name in try names(in: path, mayBeAbsent: true) where name.hasPrefix(Self.partialPrefix) {
+      let path = "\(path)/\(name)"
+      if let status = FileStatus(itself: path), isOlder(status, than: time) { removeFile(path) }
+    }
+  }
+
   /// Prevents the removal of contents while the lock exists, for a process that reads the contents that one snapshot
   /// refers to.
   ///

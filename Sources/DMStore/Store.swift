@@ -272,6 +272,8 @@ extension Store {
   package var hubConversations: HubConversations { HubConversations(store: self) }
   package var hubKnown: HubKnown { HubKnown(store: self) }
   package var hubUnreadable: HubUnreadable { HubUnreadable(store: self) }
+  package var hubFiles: HubFiles { HubFiles(store: self) }
+  package var hubAttachments: HubAttachments { HubAttachments(store: self) }
   package var members: Members { Members(store: self) }
   package var mentions: Mentions { Mentions(store: self) }
   package var messages: Messages { Messages(store: self) }

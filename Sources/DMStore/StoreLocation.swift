@@ -20,6 +20,9 @@ extension StoreLocation {
   /// The file with the state of that process, and the file that other processes touch to request a comparison.
   package var liveHub: String { live + "/hub" }
   package var liveAsked: String { live + "/hub.asked" }
+  /// The lock of the process that exchanges files with the hub, and the file with its progress.
+  package var filesLock: String { directory + "/files.lock" }
+  package var liveFile: String { live + "/hub.file" }
   /// The file that is touched each time the hub has said who is online.
   package var livePresence: String { live + "/hub.presence" }
   /// The file that programs touch while they follow the store, so that the hub is asked for new entries.

@@ -55,6 +55,8 @@ package struct HubHello: Equatable, Sendable {
   package var peopleRev: Int64 = 0
   /// Whether the hub takes signals.
   package var hasSignals = false
+  /// Whether the hub takes files.
+  package var hasFiles = false
 
   package init(
     hub: Identifier, epoch: Identifier, startedAt: Timestamp, isStandby: Bool = false, person: Int64, handle: String,

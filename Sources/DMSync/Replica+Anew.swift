@@ -130,8 +130,9 @@ extension Replica {
 
   private func sayAgain(_ operation: Outbox.Row, in row: Conversations.Row, _ audience: Audience?) throws {
     guard let id = operation.target, let address = try store.messages.address(ofIDOrAlias: id),
+      let stored = try store.messages.row(at: address),
       let message = try store.messages.seen(at: address, as: Viewer(store, me, extras: .everything)),
-      let text = message.text
+      message.text != nil || !message.attachments.isEmpty
     else { return }
     // The message was sent twice with its nonce, and the first one is queued again already.
     if let nonce = message.nonce, try store.waiting.row(nonce: nonce, in: row.key) != nil { return }
@@ -139,7 +140,7 @@ extension Replica {
     let lifetime = message.expiresAt.map { $0.microseconds - store.clock.microseconds }
     if let lifetime, lifetime < 1_000_000 { return }
     var new = Messages.NewMessage(
-      sender: me, text: text, nonce: message.nonce, replyTo: message.replyTo?.id,
+      sender: me, text: message.text, nonce: message.nonce, replyTo: message.replyTo?.id,
       forwardedFrom: try message.forwardedFrom.flatMap(store.users.key), lifetime: lifetime,
       mentions: try message.mentions.compactMap(store.users.key))
     new.id = id
@@ -147,8 +148,13 @@ extension Replica {
     var arguments = try HubArguments(json: operation.arguments)
     arguments.lifetime = lifetime
     arguments.audience = audience?.members(at: address.seq)
-    try store.outbox.queueAgain(
-      operation.key, HubPayload.text(HubPayload.Text(message, text: text)).bytes, arguments: arguments.json)
+    let session = Session(messenger, store, me)
+    var payload = try session.payload(of: message, text: message.text)
+    // The hub may have lost the files, too.
+    let attached = try store.attachments.rows(of: stored.key)
+    payload.attachments = try session.attach(attached, to: operation.key, at: message.createdAt)
+    arguments.files = payload.attachments.flatMap(\.files)
+    try store.outbox.queueAgain(operation.key, HubPayload.text(payload).bytes, arguments: arguments.json)
   }
 
   private func changeAgain(_ operation: Outbox.Row, _ audience: Audience?) throws {
@@ -160,8 +166,8 @@ extension Replica {
       guard let text = message.text else { return }
       var arguments = try HubArguments(json: operation.arguments)
       arguments.audience = audience?.now
-      try store.outbox.queueAgain(
-        operation.key, HubPayload.text(HubPayload.Text(message, text: text)).bytes, arguments: arguments.json)
+      let payload = try Session(messenger, store, me).payload(of: message, text: text)
+      try store.outbox.queueAgain(operation.key, HubPayload.text(payload).bytes, arguments: arguments.json)
     case .react:
       let handle = try store.users.handle(me)
       let emoji = message.reactions.first { $0.users.contains(handle) }?.emoji

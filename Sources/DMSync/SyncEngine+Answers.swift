@@ -59,11 +59,20 @@ extension SyncEngine {
     if try replica.hasActs(waiting, id) { try replica.showActs(on: address, id) }
   }
 
+  /// How often a message is pushed whose files the hub does not have.
+  private static let fileAttempts = 5
+
   private func settle(_ row: Outbox.Row, refusedFor fault: String, _ answer: HubAnswer) throws {
     if fault == "over_quota" {
       return try store.outbox.postpone(
         row.key, until: answer.retryAt ?? Timestamp(microseconds: Timestamp.now.microseconds + 60_000_000),
         isUndone: true)
+    }
+    if fault == "unknown_attachment", row.attempts < Self.fileAttempts,
+      try Session(messenger, store, hub().user).uploadAgain(row, evenFailed: false)
+    {
+      // The hub has erased a file since, or was restored.
+      return try store.outbox.postpone(row.key, until: nil)
     }
     let mayComeBack = ["unknown_conversation", "not_allowed", "unknown_message", "unknown_user"].contains(fault)
     if row.isRepeated, mayComeBack, try !isOnTombstone(row) {

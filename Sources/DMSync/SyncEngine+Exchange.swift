@@ -103,8 +103,9 @@ extension SyncEngine {
     let isUnordered = [.read, .delivered, .delete].contains(row.act)
     if !isUnordered, let conversation = row.conversation, held.contains(conversation) { return nil }
     guard row.notBefore.map({ $0 <= .now }) ?? true, try !isReceiptHeld(row), let operation = try operation(row) else {
-      // An act on a message waits only for that message; any other held operation holds back all that follow it.
-      let holdsBack = !isUnordered && !row.act.isOnMessage
+      // An act on a message waits only for that message, and a message for its files. Any other held operation holds back
+      // all that follow it.
+      let holdsBack = try !isUnordered && !row.act.isOnMessage && !waitsForFiles(row)
       if holdsBack, let conversation = row.conversation { held.insert(conversation) }
       return nil
     }
@@ -128,6 +129,12 @@ extension SyncEngine {
     return 0 < rest && rest <= receiptDelay
   }
 
+  /// Whether a message must wait until its files are on the hub.
+  private func waitsForFiles(_ row: Outbox.Row) throws -> Bool {
+    let files = row.act == .say ? try HubArguments(json: row.arguments).files : []
+    return try !files.isEmpty && (hello?.hasFiles != true || !store.hubFiles.areUploaded(files))
+  }
+
   /// The operation in the form that the hub takes; nil if it cannot be pushed yet.
   private func operation(_ row: Outbox.Row) throws -> HubOperation? {
     var operation = HubOperation(
@@ -140,6 +147,7 @@ extension SyncEngine {
       }
       operation.conversation = try store.conversations.id(conversation)
     }
+    if try waitsForFiles(row) { return nil }
     if row.act.isOnMessage {
       guard let target = row.target, let address = try store.messages.address(ofIDOrAlias: target)
       else { return nil }

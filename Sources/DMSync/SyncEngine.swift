@@ -240,6 +240,12 @@ package final class SyncEngine {
   /// Whether there is something to push now.
   package func hasPushes() throws -> Bool { try !store.read { try pushable(1).isEmpty } }
 
+  /// Whether files wait to be uploaded or fetched.
+  package func hasFiles() throws -> Bool { try !store.read(store.hubFiles.pending).isEmpty }
+
+  /// Whether files can be uploaded or fetched now.
+  package func hasFilesDue() throws -> Bool { try store.read { try store.hubFiles.areDue(at: .now) } }
+
   /// Pushes and pulls until nothing is left that can be done now.
   ///
   /// - Returns: the number of operations that were pushed.

@@ -21,6 +21,7 @@ package final class SyncLoop {
   private var shown: (state: RunningState, at: Int64)?
   /// Called when `Messenger.hubStatus` has changed.
   private let report: () throws -> Void
+  private let files: FileWork?
 
   /// Microseconds.
   private static let comparePause: Int64 = 30_000_000
@@ -35,7 +36,10 @@ package final class SyncLoop {
   private static let offlineTimeout: Int64 = 10 * 60_000_000
 
   /// - Throws: `no_hub` for a store that is not linked.
-  package init(_ messenger: Messenger, _ link: any HubLink, report: @escaping () throws -> Void = {}) throws {
+  package init(
+    _ messenger: Messenger, _ link: any HubLink, files: FileWork? = nil, report: @escaping () throws -> Void = {}
+  ) throws {
+    self.files = files
     self.messenger = messenger
     location = messenger.location
     let link = SimulatedLink(link, messenger)
@@ -82,6 +86,7 @@ package final class SyncLoop {
           try engine.drain()
         }
         if engine.heldUntil != nil { throw HubFault.locked("another member holds the lock of a conversation", []) }
+        try files?.carryHere(engine)
         return try refuseSetAside()
       } catch let fault as HubFault {
         engine.close()
@@ -160,6 +165,7 @@ package final class SyncLoop {
         try carry()
         lastSuccess = monotonicMicroseconds()
         if engine.hello?.takesTurns == true {
+          try files?.carryApart(engine)
           engine.close()
           if lingers, isGone || monotonicMicroseconds() - start > Self.lingering && !isFollowed { return }
           pause(for: Int64.random(in: Self.turnPause), orUntilRung: Watch(location.bell))
@@ -207,6 +213,7 @@ package final class SyncLoop {
         if pushed > 0 { lastPush = lastWork }
         pushPause = pushed > 1 ? min(2 * pushPause, Self.longestPushPause) : Self.pushPause
       }
+      try files?.carryApart(engine)
       if hasSignals, try signals.carry() { engine.answeredAt = .now }
       running.lastSyncAt = engine.answeredAt
       (running.pulled, running.answered) = (asked, asked)
@@ -214,7 +221,7 @@ package final class SyncLoop {
       try refresh(isAsked: isAsked)
       if lingers, isGone { return }
       guard lingers, monotonicMicroseconds() - lastWork > Self.lingering, !isFollowed else { continue }
-      if try messenger.postponedUntil() == nil { return }
+      if try messenger.postponedUntil() == nil && !engine.hasFiles() { return }
     }
   }
 

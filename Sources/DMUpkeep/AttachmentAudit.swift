@@ -5,6 +5,11 @@ internal import DMStore
 struct NamedContent {
   let hash: ContentHash
   let size: Int
+  /// Whether the hub has it, from which it can be fetched.
+  let isOnHub: Bool
+
+  /// Whether it is not in a folder, and need not be.
+  func isElsewhere(than folder: ContentFolder) -> Bool { isOnHub && folder.size(of: hash) == nil }
 }
 
 /// Checks the attachments of messages against the messages, and the content files against the rows that refer to them.
@@ -32,7 +37,7 @@ enum AttachmentAudit {
     _ findings: Findings
   ) throws {
     var (count, bytes) = (0, 0)
-    for content in contents {
+    for content in contents where !content.isElsewhere(than: folder) {
       func fault(_ what: String) {
         findings.add(.attachments, folder.name(of: content.hash), "the content \(what); restore a backup")
       }
@@ -61,17 +66,24 @@ extension Connection {
   ///
   /// - Throws: `store_damaged` if a row has no valid hash.
   borrowing func namedContents() throws -> [NamedContent] {
+    // A store without a hub does not have the table.
+    var isLinked = false
+    do {
+      var table = try prepare("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'hub_file'")
+      isLinked = try table.step()
+    }
     var rows = try prepare(
-      """
-      SELECT sha256, size_bytes FROM attachment UNION SELECT thumbnail_sha256, thumbnail_size_bytes FROM attachment
-      WHERE thumbnail_sha256 IS NOT NULL ORDER BY 1
-      """)
+      text: """
+        SELECT sha256, size_bytes, \(isLinked ? "sha256 IN (SELECT sha256 FROM hub_file)" : "0") FROM (
+          SELECT sha256, size_bytes FROM attachment UNION SELECT thumbnail_sha256, thumbnail_size_bytes FROM attachment
+          WHERE thumbnail_sha256 IS NOT NULL) ORDER BY 1
+        """)
     var contents: [NamedContent] = []
     while try rows.step() {
       guard let hash = rows.withBytes(0, { $0.flatMap(ContentHash.init) }) else {
         throw DMError(.storeDamaged, "an attachment names no content", remedy: .checkDeeply)
       }
-      contents.append(NamedContent(hash: hash, size: rows.int(1)))
+      contents.append(NamedContent(hash: hash, size: rows.int(1), isOnHub: rows.bool(2)))
     }
     return contents
   }

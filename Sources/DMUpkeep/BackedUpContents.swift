@@ -14,7 +14,7 @@ extension Connection {
   /// - Parameter takesDamaged: whether a content that is damaged or cannot be read is left out.
   /// - Throws: `store_damaged` for such a content, unless `takesDamaged` is true.
   func addContents(from folder: ContentFolder, takesDamaged: Bool, _ progress: (String) throws -> Void) throws {
-    let contents = try namedContents()
+    let contents = try namedContents().filter { !$0.isElsewhere(than: folder) }
     if contents.isEmpty { return }
     try execute(Self.contentTable)
     let transaction = try begin(.write)

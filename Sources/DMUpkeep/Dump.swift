@@ -39,7 +39,7 @@ package final class Dump {
     var json = JSONWriter()
     var count = 0
     var fault: DMError?
-    for content in contents {
+    for content in contents where !content.isElsewhere(than: folder) {
       var number = 0
       do {
         try folder.chunks(of: content.hash) { chunk in

@@ -52,7 +52,9 @@ extension Upkeep {
         left = count
         try store.changes.prune(now: .now)
       }
-      return try store.removeUnsentAttachments(before: limit)
+      let count = try store.removeUnsentAttachments(before: limit)
+      if store.isLinked { try store.hubFiles.deleteUnused() }
+      return count
     }
     try removeAbandoned()
     let contents = try removeContents(of: store, before: limit)
@@ -95,12 +97,16 @@ extension Upkeep {
         + "up to another disk and restore it there", subject: location.directory)
   }
 
+  /// Microseconds for which a content that was fetched in part is kept: a week.
+  private static let partialAge: Int64 = 7 * 86_400_000_000
+
   /// Microseconds for which the write lock is held at a time.
   private static let turn: Int64 = 20_000
 
   /// Removes temporary folders left by killed processes, which contain texts and contents.
   private func removeAbandoned() throws {
     try WorkFolder.removeAbandoned(.attachment, in: location.contents.path)
+    try location.contents.removePartials(before: Timestamp(microseconds: Timestamp.now.microseconds - Self.partialAge))
     try WorkFolder.removeAbandoned(tracedIn: location.directory)
     // This user may be unable to list the folder around the store.
     _ = try attempt { try WorkFolder.removeAbandoned(.restore, in: folder(of: location.directory)) }
@@ -179,7 +185,10 @@ extension Store {
   ///
   /// - Returns: their number.
   fileprivate func removeUnsentAttachments(before time: Timestamp) throws -> Int {
-    var delete = try connection.prepare("DELETE FROM attachment WHERE message IS NULL AND created_at < ?")
+    if isLinked { try hubAttachments.removeUnsent(before: time) }
+    let waiting = isLinked ? "AND id NOT IN (SELECT attachment FROM hub_attachment)" : ""
+    var delete = try connection.prepare(
+      text: "DELETE FROM attachment WHERE message IS NULL AND created_at < ? \(waiting)")
     delete.bind(time)
     try delete.run()
     return connection.changes

@@ -24,7 +24,7 @@ enum SchemaAudit {
   }
 
   private static let unlinked = Result { try parts(after: [Migration.schema]) }
-  private static let linked = Result { try parts(after: [Migration.schema, Migration.linked]) }
+  private static let linked = Result { try parts(after: [Migration.schema] + Migration.linked) }
 
   private static func parts(after scripts: [[UInt8]]) throws -> [String: String] {
     let fresh = try Connection(path: ":memory:")

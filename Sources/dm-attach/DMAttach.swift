@@ -14,6 +14,7 @@ package struct DMAttach: Program {
   static let thumbnail = Flag("thumbnail", "with --get: save the thumbnail instead")
   static let force = Flag("force", "replace an existing file")
   static let open = Flag("open", "open a copy with xdg-open")
+  static let status = Flag("status", "print the files that are being uploaded to a hub or fetched from it")
   static let list = Option(
     "list", value: "CONVERSATION", "print the attachments of a conversation by kind, newest first",
     as: ConversationReference.init)
@@ -22,12 +23,13 @@ package struct DMAttach: Program {
     "dm-attach", "prepare files for sending, and save attachments",
     synopsis: [
       "[OPTION]... FILE...", "[OPTION]... --to CONVERSATION [--text TEXT] FILE... | dm-send",
-      "--get ID|MESSAGE [-o FILE|DIR|-] [--thumbnail] [--open] [--force]", "--list CONVERSATION",
+      "--get ID|MESSAGE [-o FILE|DIR|-] [--thumbnail] [--open] [--force]", "--list CONVERSATION", "--status",
     ],
-    options: PreparationArguments.options + [to, text, name, get, output, thumbnail, force, open, list],
-    operands: "FILE...", operandsWith: [(get, ""), (list, "")],
+    options: PreparationArguments.options + [to, text, name, get, output, thumbnail, force, open, list, status],
+    operands: "FILE...", operandsWith: [(get, ""), (list, ""), (status, "")],
     rules: [
-      .atMostOne([get, list, to]), .alone(list, with: []), .alone(get, with: [output, thumbnail, force, open]),
+      .atMostOne([get, list, status, to]), .alone(list, with: []), .alone(status, with: []),
+      .alone(get, with: [output, thumbnail, force, open]),
       .excludes(open, [output, force]), .needs(output, [get]), .needs(thumbnail, [get]), .needs(force, [get]),
       .needs(open, [get]), .needs(text, [to]),
     ] + PreparationArguments.rules,
@@ -37,12 +39,13 @@ package struct DMAttach: Program {
       ("arecord -d 5 | dm-attach --voice - --to bob | dm-send", "send a voice message"),
       ("dm-attach --get bob:-1 -o ~/Downloads", "save the attachments of the last message"),
       ("dm-attach --list +ops | jq -r 'select(.kind == \"image\") | .id'", "the images of a group"),
-    ], writes: ["attachment", "send_line", "error"])
+    ], writes: ["attachment", "send_line", "transfer", "error"])
 
   /// The action that the options and operands select.
   private enum Mode {
     case list(ConversationReference)
     case fetch(id: String)
+    case status
     case prepare([String])
   }
 
@@ -55,6 +58,10 @@ package struct DMAttach: Program {
       try arguments.atMost(0)
       return .fetch(id: id)
     }
+    if arguments[status] {
+      try arguments.atMost(0)
+      return .status
+    }
     return .prepare(arguments.operands)
   }
 
@@ -65,6 +72,7 @@ package struct DMAttach: Program {
         try call.print(sent) { TextFormat.line($0, in: conversation.description) }
       }
     case .fetch(let id): try fetch(id, call)
+    case .status: for transfer in try call.messenger().transfers() { try call.print(transfer, text: TextFormat.line) }
     case .prepare(let files): try prepare(files, call)
     }
   }
@@ -111,6 +119,7 @@ extension DMAttach {
     if part == .thumbnail, attachments.contains(where: { $0.thumbnail != nil }) {
       attachments.removeAll { $0.thumbnail == nil }
     }
+    try call.fetch(part, of: attachments)
     if output == "-" {
       guard attachments.count == 1 else {
         throw usage("the message carries \(attachments.count) attachments; use the id of one of them to print it")

@@ -21,7 +21,12 @@ package struct DMHub: Program {
   static let hour = Option("hour", value: "SIZE", "let each person send SIZE in an hour, such as 64M") { text in
     try megabytes(text, of: "--hour")
   }
-  static let disk = Option("disk", value: "SIZE", "keep SIZE of each person's messages, such as 1G, or none") { text in
+  static let files = Option("files", value: "SIZE", "let each person upload SIZE of files in an hour, such as 4G") {
+    text in
+    try megabytes(text, of: "--files")
+  }
+  static let disk = Option("disk", value: "SIZE", "keep SIZE of each person's messages and files, such as 1G, or none")
+  { text in
     text == "none" ? DiskLimit.none : .bytes(try megabytes(text, of: "--disk"))
   }
   static let force = Flag("force", "do it, although it cannot be undone")
@@ -41,7 +46,8 @@ package struct DMHub: Program {
     "dm-hub", "set up a hub, and invite people",
     synopsis: [
       "install [--public HOST[:PORT]] [--ca FILE] [--shared]", "check", "invite HANDLE [--days N]", "people", "reports",
-      "limit [--hour SIZE] [--disk SIZE] [ACT=N|ACT=none]...", "revoke HANDLE|LOGIN", "forget HANDLE --force",
+      "limit [--hour SIZE] [--files SIZE] [--disk SIZE] [ACT=N|ACT=none]...", "revoke HANDLE|LOGIN",
+      "forget HANDLE --force",
       "move HOST[:PORT] [--ca FILE] | --cancel", "status", "sweep", "unstick", "uninstall --force",
     ],
     options: [database],
@@ -57,7 +63,7 @@ package struct DMHub: Program {
       Command.Subcommand(
         "limit", operands: "[ACT=N|ACT=none]...",
         "set what each person may do and store, and print the limits",
-        options: [hour, disk], run: limit),
+        options: [hour, files, disk], run: limit),
       Command.Subcommand("reports", "print the messages that members reported", run: printReports),
       Command.Subcommand(
         "revoke", operands: "HANDLE|LOGIN", "lock out a person, or one of their machines", run: revoke),
@@ -109,6 +115,7 @@ package struct DMHub: Program {
     let acts = try call.arguments.operands.map(limit)
     var limits = acts.compactMap { act, perMinute in perMinute.map { HubLimit.act(act, perMinute: $0) } }
     if let bytes = try call.arguments[hour] { limits.append(.bytesPerHour(bytes)) }
+    if let bytes = try call.arguments[files] { limits.append(.fileBytesPerHour(bytes)) }
     var keepsAll = false
     switch try call.arguments[disk] {
     case .bytes(let bytes)?: limits.append(.bytesPerPerson(bytes))
@@ -245,7 +252,8 @@ extension HubLogin {
 extension HubLimit {
   var line: String {
     if let bytesPerHour { return "\(TextFormat.size(bytesPerHour)) in an hour" }
-    if let bytesPerPerson { return "\(TextFormat.size(bytesPerPerson)) of each person's messages" }
+    if let fileBytesPerHour { return "\(TextFormat.size(fileBytesPerHour)) of files in an hour" }
+    if let bytesPerPerson { return "\(TextFormat.size(bytesPerPerson)) of each person's messages and files" }
     return "\(act ?? "") at most \(perMinute ?? 0) times in a minute"
   }
 }

@@ -8,6 +8,7 @@ package struct DMSyncProgram: Program {
   static let follow = Flag("follow", short: "f", "keep synchronizing, and print the state each time it changes")
   static let linger = Flag(
     "linger", "keep synchronizing, without output, until nothing is queued or followed")
+  static let files = Flag("files", "upload and fetch the files that wait, and nothing else")
   static let authority = Option(
     "ca", value: "FILE", "the certificate of the authority that signed the hub's there")
   static let force = Flag("force", "leave without telling the hub")
@@ -15,11 +16,12 @@ package struct DMSyncProgram: Program {
   package static let command = Command(
     "dm-sync", "synchronize a store with its hub",
     synopsis: [
-      "", "-f | --linger", "join [TOKEN]", "move HOST[:PORT] [--ca FILE]", "status", "pending", "retry [ID]...",
+      "", "-f | --linger | --files", "join [TOKEN]", "move HOST[:PORT] [--ca FILE]", "status", "pending",
+      "retry [ID]...",
       "drop ID...",
       "network [normal|poor|very-poor|offline]", "leave [--force]",
     ],
-    options: [follow, linger], rules: [.atMostOne([follow, linger])],
+    options: [follow, linger, files], rules: [.atMostOne([follow, linger, files])],
     subcommands: [
       Command.Subcommand("join", operands: "[TOKEN]", "link a new store to the hub of an invitation", run: join),
       Command.Subcommand(
@@ -55,7 +57,23 @@ extension DMSyncProgram {
 
   static func sync(_ call: Invocation) throws {
     try call.arguments.atMost(0)
-    try carry(call)
+    try call.arguments[files] ? carryFiles(call) : carry(call)
+  }
+
+  private static func carrier(_ call: Invocation) throws -> FileCarrier {
+    let messenger = try call.messenger()
+    return try FileCarrier(messenger, PQFileLink(messenger.location))
+  }
+
+  /// Carries files alone, unless another process does.
+  private static func carryFiles(_ call: Invocation) throws {
+    forgetVariables(beginningWith: "PG")
+    let carrier = try carrier(call)
+    do {
+      if try carrier.lead() { try carrier.carry() }
+    } catch let fault as HubFault {
+      throw fault.error
+    }
   }
 
   /// Synchronizes once, or as long as the flags say.
@@ -63,7 +81,9 @@ extension DMSyncProgram {
     let (follows, lingers) = (call.arguments[follow], call.arguments[linger])
     let messenger = try call.messenger()
     var last: HubStatus?
-    let loop = try SyncLoop(messenger, link(call)) {
+    let goesOn = follows || lingers
+    let work = FileWork(goesOn ? nil : try carrier(call)) { try Carrier.startFiles(for: messenger) }
+    let loop = try SyncLoop(messenger, link(call), files: work) {
       guard follows else { return }
       let status = try messenger.hubStatus()
       if last?.isSimilar(to: status) != true {
@@ -80,7 +100,7 @@ extension DMSyncProgram {
       try SyncLoop.ask(messenger)
       return try printResult(call)
     }
-    if follows || lingers { return try loop.follow(lingers: lingers) }
+    if goesOn { return try loop.follow(lingers: lingers) }
     try loop.once()
     try printResult(call)
   }
@@ -136,7 +156,7 @@ extension DMSyncProgram {
     let token = try word == "-" ? readToken(isOptional: joining.hasBegun) : word
     do {
       try joining.join(token.map { try Invitation(token: $0) })
-      let loop = try SyncLoop(messenger, link(call))
+      let loop = try SyncLoop(messenger, link(call), files: FileWork(carrier(call)))
       if try loop.lead() { try loop.once() }
     } catch let fault as HubFault {
       throw fault.error

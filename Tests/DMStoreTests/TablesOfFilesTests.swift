@@ -35,7 +35,7 @@ import Testing
     let allTables = Set(
       try store.texts("SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'")
     )
-    .union(try tables(of: Migration.linked))
+    .union(try Migration.linked.flatMap(tables))
     let text = try String(contentsOf: Self.sources.appending(path: file), encoding: .utf8)
     let read = text.replacing("DELETE FROM", with: "DELETE")
     let lines = [

@@ -64,7 +64,7 @@ extension TemporaryStore {
       sha256: try install(noise(700, seed: 6)), mimeType: "image/jpeg", sizeBytes: 700, width: 32, height: 24)
     let store = try #require(try Store.open(location))
     let key = try #require(try store.users.key(user))
-    try store.write { try store.attachments.insert(voice, by: key, at: .now) }
+    _ = try store.write { try store.attachments.insert(voice, by: key, at: .now) }
     return voice
   }
 

@@ -42,7 +42,7 @@ struct LimitTests {
     #expect(others.map(\.fault) == [nil])
     try hub.administrator.limit([], unlimited: ["say", "title"])
     #expect(try alice.push([title] + says(100)).allSatisfy { $0.fault == nil })
-    #expect(try hub.administrator.limits() == [.bytesPerHour(64 << 20)])
+    #expect(try hub.administrator.limits() == [.bytesPerHour(64 << 20), .fileBytesPerHour(1 << 30)])
   }
 
   @Test func `of a push that is too large for the hour, the first part is done`() throws {
@@ -50,7 +50,7 @@ struct LimitTests {
     let answers = try alice.push(says(4, bytes: 300_000))
     #expect(answers.map { $0.fault ?? "done" } == ["done", "done", "over_quota", "over_quota"])
     #expect(try alice.pull(group).count { $0.kind == .message } == 2)
-    #expect(try hub.administrator.limits() == [.bytesPerHour(1 << 20)])
+    #expect(try hub.administrator.limits() == [.bytesPerHour(1 << 20), .fileBytesPerHour(1 << 30)])
   }
 
   @Test func `an operation waits for the limit that stops it, and what is not done does not count`() throws {
@@ -68,7 +68,8 @@ struct LimitTests {
 
   @Test func `what does not fit beside the messages that are kept waits until some are deleted`() throws {
     try hub.administrator.limit([.bytesPerPerson(1 << 20)])
-    #expect(try hub.administrator.limits() == [.bytesPerHour(64 << 20), .bytesPerPerson(1 << 20)])
+    #expect(
+      try hub.administrator.limits() == [.bytesPerHour(64 << 20), .fileBytesPerHour(1 << 30), .bytesPerPerson(1 << 20)])
     let kept = says(3, bytes: 300_000)
     let seqs = try alice.push(kept + says(1, bytes: 300_000)).map { $0.fault ?? "done" }
     #expect(seqs == ["done", "done", "done", "over_quota"])

@@ -159,8 +159,12 @@ extension ModelHub {
     else { throw Refusal("bad_request") }
     if messageIDs.contains(id) { id = randomID() }
     try refuseOthers(operation, in: conversation)
+    guard mayAttach(operation.arguments.files, me) else { throw Refusal("unknown_attachment") }
     messageIDs.insert(id)
     append(operation, .message, me, machine, to: &conversation, id: id)
+    for file in operation.arguments.files {
+      files.attached[file, default: []].append((conversation.id, conversation.rev))
+    }
     guard let lifetime = operation.arguments.lifetime ?? conversation.expireAfter else { return }
     let last = conversation.entries.count - 1
     let end = conversation.entries[last].at.microseconds + lifetime

@@ -79,6 +79,7 @@ struct ModelHub {
   var clock: Int64 = 1_700_000_000_000_000
   var random: SplitMix64
   var signals = ModelSignals()
+  var files = ModelFiles()
 
   init(seed: UInt64 = 1) { random = SplitMix64(seed: seed) }
 
@@ -109,9 +110,11 @@ struct ModelHub {
     guard let id = machines[machine], let person = persons[id], !person.isDisabled else {
       throw HubFault.refused("not a member")
     }
-    return HubHello(
+    var hello = HubHello(
       hub: self.id, epoch: epoch, startedAt: startedAt, isStandby: isStandby, person: id, handle: person.handle,
       machine: machine, now: Timestamp(microseconds: clock), peopleRev: peopleRev)
+    hello.hasFiles = true
+    return hello
   }
 
   func changed(_ machine: Identifier, since horizon: String?) throws -> HubComparison {
@@ -177,6 +180,10 @@ struct ModelHub {
     return conversation.members.filter { $0.value.sees.isOpen }.map { person, member in
       HubMember(person: person, isOwner: member.isOwner, since: member.since)
     }.sorted { ($0.since, $0.person) < ($1.since, $1.person) }
+  }
+
+  func member(_ handle: String, of id: Identifier) -> Member? {
+    persons.values.first { $0.handle == handle }.flatMap { conversations[id]?.members[$0.id] }
   }
 
   // MARK: Being set back

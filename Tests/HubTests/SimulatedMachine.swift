@@ -86,6 +86,7 @@ final class SimulatedMachine {
   let handle: String
   let store: TemporaryStore
   let link: FaultyLink
+  let fileLink: FaultyFileLink
   private(set) var messenger: Messenger
   let folder: LiveFolder
   private var engine: SyncEngine
@@ -99,10 +100,12 @@ final class SimulatedMachine {
     let machine = hub.model.invite(handle)
     try messenger.link(to: ModelLink(hub, machine).open())
     link = FaultyLink(hub, machine, messenger, Faults(), seed: seed)
+    fileLink = FaultyFileLink(hub, machine, seed: seed &+ 1)
     engine = try SyncEngine(messenger, link)
     engine.receiptDelay = 0
     bridge = try SignalBridge(messenger, link)
     link.faults = faults
+    fileLink.faults = faults
   }
 
   /// One attempt to sync, which may fail.
@@ -116,6 +119,14 @@ final class SimulatedMachine {
     } catch is Kill {
       try restart()
     }
+  }
+
+  /// One attempt to carry files, which may fail.
+  func carryFiles() throws {
+    do {
+      try FileCarrier(messenger, fileLink, chunkBytes: ModelHub.chunkBytes).carry()
+    } catch is HubFault {
+    } catch is Kill {}
   }
 
   /// Ends the program and starts it again.
@@ -151,16 +162,19 @@ final class SimulatedMachine {
   /// - Returns: how many exchanges it took.
   @discardableResult func settle() throws -> Int {
     engine.close()
-    let faults = link.faults
-    link.faults = Faults()
+    let faults = (link.faults, fileLink.faults)
+    (link.faults, fileLink.faults) = (Faults(), Faults())
     try connect()
     var exchanges = 0
-    while try engine.hasWork() {
-      try engine.exchange()
-      exchanges += 1
-      if exchanges > Self.mostExchanges { throw Violation(description: "\(handle): it pushes and pulls for ever") }
-    }
-    link.faults = faults
+    repeat {
+      while try engine.hasWork() {
+        try engine.exchange()
+        exchanges += 1
+        if exchanges > Self.mostExchanges { throw Violation(description: "\(handle): it pushes and pulls for ever") }
+      }
+      try carryFiles()
+    } while try engine.hasWork()
+    (link.faults, fileLink.faults) = faults
     return exchanges
   }
 }

@@ -39,6 +39,7 @@ final class Simulation {
       let machine = machines[dice.below(machines.count)]
       if dice.chance(40) { try machine.sync() } else { try act(machine) }
       if dice.chance(30) { try signal(machine) }
+      if dice.chance(20) { try machine.carryFiles() }
       if dice.chance(3) { try machine.restart() }
       if dice.chance(3) { try machine.messenger.simulate(HubNetwork.allCases[dice.below(4)]) }
       if isSetBack { setBack() }
@@ -60,7 +61,7 @@ final class Simulation {
   /// - Returns: how often each machine connected until all had what the hub has.
   func settle() throws -> Int {
     for machine in machines {
-      machine.link.faults = Faults()
+      (machine.link.faults, machine.fileLink.faults) = (Faults(), Faults())
       try machine.messenger.simulate(.normal)
     }
     hub.runGhosts(at: .max)
@@ -154,9 +155,27 @@ final class Simulation {
     let nonce = dice.chance(30) ? "n\(dice.below(40))" : nil
     do {
       let text = "\(machine.handle) \(said)"
-      let message = try machine.messenger.send(Outgoing(to: conversation, text: text, nonce: nonce))
+      let attached = try dice.chance(20) && nonce == nil ? attachments(of: machine) : []
+      let outgoing = try Outgoing(
+        to: conversation, text: attached.isEmpty || dice.chance(50) ? text : "", nonce: nonce, attachments: attached)
+      let message = try machine.messenger.send(outgoing)
       sent.append((machines.firstIndex { $0 === machine } ?? 0, message.id))
     } catch let error as DMError where error.code == .nonceConflict {}
+  }
+
+  /// Attachments of one or two sizes: new ones, or those of a message that the machine has.
+  private func attachments(of machine: SimulatedMachine) throws -> [Identifier] {
+    if dice.chance(30) {
+      for conversation in try machine.messenger.conversations() {
+        if let sent = try machine.messenger.attachments(in: .id(conversation.id)).first { return [sent.attachment.id] }
+      }
+    }
+    var options = PreparationOptions()
+    options.asFile = true
+    return try (0...dice.below(2)).map { _ in
+      let bytes = (0..<dice.below(100)).map { _ in UInt8(truncatingIfNeeded: dice.next()) }
+      return try machine.messenger.prepare(.bytes(bytes), options).attachment.id
+    }
   }
 
   private func act(_ machine: SimulatedMachine, in conversation: ConversationReference) throws {

@@ -84,6 +84,7 @@ extension Simulation {
         try check(machine, conversation)
       }
       try checkSent(machine, store)
+      try checkFiles(machine, store)
       let findings = try machine.store.upkeep.check(deep: true).findings
       if Self.isTraced, !findings.isEmpty { hub.model.conversations.values.forEach(trace) }
       if !findings.isEmpty { throw Violation(description: "\(machine.handle): \(findings)") }
@@ -115,6 +116,25 @@ extension Simulation {
     }
   }
 
+  /// Each attachment of a message that a person sees can be fetched; it is what was sent, because a deep check compares it with
+  /// its hash.
+  private func checkFiles(_ machine: SimulatedMachine, _ store: Store) throws {
+    for conversation in try machine.messenger.conversations() {
+      guard let member = hub.model.member(machine.handle, of: conversation.id), member.sees.isOpen else { continue }
+      for sent in try machine.messenger.attachments(in: .id(conversation.id)) where sent.message.seq != nil {
+        guard let key = try store.attachments.row(sent.attachment.id)?.key,
+          let file = try store.hubAttachments.files(of: key)?.file
+        else { throw Violation(description: "\(machine.handle): the attachment \(sent.attachment.id) has no file") }
+        if machine.messenger.location.contents.size(of: sent.attachment.sha256) != nil { continue }
+        try store.write { try store.hubFiles.set(.fetch, of: file) }
+        try machine.carryFiles()
+        if machine.messenger.location.contents.size(of: sent.attachment.sha256) == nil {
+          throw Violation(description: "\(machine.handle): the file \(file) of \(sent.message.id) does not come")
+        }
+      }
+    }
+  }
+
   private func traceStore(_ machine: SimulatedMachine) throws {
     let operations = """
       SELECT id || ' act ' || act || ' state ' || state || ' in ' || coalesce(conversation, '-') || ' about '
@@ -127,6 +147,8 @@ extension Simulation {
         "SELECT conversation, user, from_seq, to_seq, is_deleted, is_unseen FROM hidden_range"))
     print(
       try machine.store.texts("SELECT conversation || ' ' || rev || ' ' || known || ' ' || sees FROM hub_conversation"))
+    let files = "SELECT hex(uuid) || ' ' || size_bytes || ' task ' || task || ' ' || coalesce(fault, '-') FROM hub_file"
+    for line in try machine.store.texts(files) { print(line) }
   }
 
   private func trace(_ conversation: ModelHub.Conversation) {

@@ -119,6 +119,18 @@ extension TextFormat {
 
   package static func line(_ saved: SavedAttachment) -> String { visible(saved.path) }
 
+  /// A file that is uploaded or fetched: what is done, how much of it is done, and why it waits.
+  package static func line(_ transfer: Transfer) -> String {
+    let name = transfer.name.map { Mark.body(visible($0)) } ?? "\(transfer.sha256)"
+    var parts = [
+      left(transfer.direction.rawValue, 6), name, "\(size(transfer.doneBytes)) of \(size(transfer.sizeBytes))",
+      transfer.state.rawValue,
+    ]
+    if let time = transfer.notBefore { parts.append("until \(dateAndTime(time))") }
+    if let fault = transfer.fault { parts.append(visible(fault)) }
+    return parts.joined(separator: "  ")
+  }
+
   private static func details(_ attachment: Attachment) -> String {
     var parts = [Mark.body(visible(attachment.name)), size(attachment.sizeBytes)]
     if let width = attachment.width, let height = attachment.height { parts.append("\(width)×\(height)") }

@@ -22,6 +22,8 @@ package struct HubArguments: Equatable, Sendable {
   package var reason: String?
   /// The hub refuses the operation if the group has a member who is not in this list; nil for no check.
   package var audience: [Handle]?
+  /// The files of a message on the hub.
+  package var files: [Identifier] = []
 
   package init() {}
 
@@ -38,6 +40,10 @@ package struct HubArguments: Equatable, Sendable {
     json.member("seq", seq)
     if !handles.isEmpty { json.member("handles", handles: handles) }
     if let audience { json.member("audience", handles: audience) }
+    if !files.isEmpty {
+      json.key("files")
+      json.array { json in for file in files { json.value(file) } }
+    }
     if hasHistory { json.member("history", true) }
     if let expireAfter {
       json.key("after")
@@ -64,6 +70,9 @@ package struct HubArguments: Equatable, Sendable {
     }
     self.handles = handles("handles") ?? []
     audience = handles("audience")
+    if case .array(let values)? = object["files"] {
+      files = values.compactMap { if case .string(let text) = $0 { Identifier(text) } else { nil } }
+    }
     hasHistory = object.flag("history") ?? false
     if let after = object["after"] {
       expireAfter = .some(after == .null ? nil : object.integer("after").map(Int64.init))

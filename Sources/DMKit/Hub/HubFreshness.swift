@@ -141,7 +141,7 @@ extension RunningState {
 
 extension Hub.Row {
   /// Why the store cannot be compared with its hub, as a clause; nil if it can be.
-  fileprivate var hindrance: String? {
+  var hindrance: String? {
     if let refusal { return "the hub does not let this store in: \(refusal)" }
     return network == .offline ? "the simulated network is offline" : nil
   }

@@ -9,20 +9,17 @@ package enum HubPayload: Equatable, Sendable {
     package var replyTo: Identifier?
     package var nonce: String?
     package var forwardedFrom: Handle?
+    package var attachments: [HubAttachment]
 
     package init(
-      text: String?, replyTo: Identifier? = nil, nonce: String? = nil, forwardedFrom: Handle? = nil
+      text: String?, replyTo: Identifier? = nil, nonce: String? = nil, forwardedFrom: Handle? = nil,
+      attachments: [HubAttachment] = []
     ) {
       self.text = text
       self.replyTo = replyTo
       self.nonce = nonce
       self.forwardedFrom = forwardedFrom
-    }
-
-    /// The payload of a message, with `text` in place of its own text.
-    package init(_ message: Message, text: String) {
-      self.init(
-        text: text, replyTo: message.replyTo?.id, nonce: message.nonce, forwardedFrom: message.forwardedFrom)
+      self.attachments = attachments
     }
   }
 
@@ -75,6 +72,10 @@ package enum HubPayload: Equatable, Sendable {
         if let replyTo = text.replyTo { json.member("reply_to", replyTo) }
         json.member("nonce", text.nonce)
         json.member("forwarded_from", text.forwardedFrom?.description)
+        if !text.attachments.isEmpty {
+          json.key("attachments")
+          json.array { json in for attachment in text.attachments { attachment.write(to: &json) } }
+        }
       case .reaction(let emoji): json.member("emoji", emoji)
       case .group(let group):
         json.member("title", group.title)
@@ -109,7 +110,9 @@ package enum HubPayload: Equatable, Sendable {
     text.replyTo = object.text("reply_to").flatMap { Identifier($0) }
     text.nonce = object.text("nonce").flatMap { nonce in isFit { try Outgoing.check(nonce: nonce) } ? nonce : nil }
     text.forwardedFrom = handle(object.text("forwarded_from"))
-    return text.text?.isEmpty != false ? nil : text
+    text.attachments = HubAttachment.all(object["attachments"])
+    if text.text?.isEmpty == true { text.text = nil }
+    return text.text == nil && text.attachments.isEmpty ? nil : text
   }
 
   private static func handle(_ text: String?) -> Handle? {
@@ -158,4 +161,7 @@ package enum HubLimits {
   package static func lifetime(_ microseconds: Int64) -> Int64 {
     min(max(microseconds, 1_000_000), 366 * 86_400_000_000)
   }
+
+  /// The size of a file in bytes.
+  package static let fileBytes = 0...(16 << 30)
 }

@@ -5,6 +5,11 @@ internal import DMSystem
 // that no other user can take the id of a conversation that the hub has lost.
 
 extension Identifier {
+  /// 128 random bits, such as the nonce of an operation or the id of a file.
+  package static func random() -> Identifier {
+    Identifier(high: .random(in: 0...UInt64.max), low: .random(in: 0...UInt64.max))
+  }
+
   /// An id for a group that this user creates.
   package static func group(begunBy handle: Handle, at time: Timestamp) -> Identifier {
     Identifier(at: time).bound(to: "group \(handle)")

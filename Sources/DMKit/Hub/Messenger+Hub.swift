@@ -28,13 +28,19 @@ extension Messenger {
 
   /// Waits until the hub has all operations that this messenger queued.
   ///
-  /// - Parameter end: the end of the wait, as a time of `monotonicMicroseconds`.
+  /// - Parameter end: the end of the wait, as a time of `monotonicMicroseconds`. While files are uploaded, the wait goes on.
   /// - Returns: when the hub accepts the operations, if the user is over their quota; nil if it has them.
   /// - Throws: `hub_unreachable` if it takes longer, or the error with which the hub refused an operation.
   package func waitForHub(until end: Int64) throws -> Timestamp? {
     guard !queued.isEmpty, let store = try existingStore() else { return nil }
     let bell = Watch(location.bell)
+    let patience = max(0, end - monotonicMicroseconds())
+    var (end, progress) = (end, FileProgress?.none)
     while true {
+      if case let now = FileProgress(path: location.liveFile), now != progress {
+        if now != nil { end = monotonicMicroseconds() + patience }
+        progress = now
+      }
       let rows = try store.read { try queued.compactMap { try store.outbox.row(at: $0) } }
       if let refused = rows.first(where: { $0.state == .refused }) {
         let code = refused.fault.flatMap { DMError.Code(rawValue: $0) } ?? .refusedByHub
@@ -144,6 +150,7 @@ extension Messenger {
       } else {
         try session.store.outbox.postpone(row.key, until: nil)
       }
+      if row.act == .say { _ = try session.uploadAgain(row, evenFailed: true) }
       if row.state == .refused, row.act == .say, let conversation = row.conversation {
         try session.logWaiting(.waitingChanged, row.key, in: conversation)
       }

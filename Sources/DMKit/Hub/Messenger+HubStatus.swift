@@ -42,7 +42,7 @@ extension Messenger {
       isConnected: isRunning && running.isConnected == true)
   }
 
-  static let overQuota = "over_quota: the hub takes no more from you for now"
+  package static let overQuota = "over_quota: the hub takes no more from you for now"
 
   /// The conversations that are set aside, including those of which this store has nothing.
   private func conversationsSetAside(_ session: Session, _ running: RunningState) throws -> [HubStatus.SetAside] {

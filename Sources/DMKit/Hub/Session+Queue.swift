@@ -14,14 +14,10 @@ extension Session {
   ) throws -> OutboxKey {
     let key = try store.outbox.append(
       Outbox.NewOperation(
-        act, in: conversation, about: target, nonce: nonce ?? randomNonce(), arguments: arguments.json,
+        act, in: conversation, about: target, nonce: nonce ?? .random(), arguments: arguments.json,
         payload: payload?.bytes), at: now)
     messenger.queued.append(key)
     return key
-  }
-
-  private func randomNonce() -> Identifier {
-    Identifier(high: .random(in: 0...UInt64.max), low: .random(in: 0...UInt64.max))
   }
 
   /// The nonce of a message on the hub: the same on all machines of a person, so that they send the message only once.
@@ -162,14 +158,18 @@ extension Session {
     var arguments = HubArguments()
     arguments.lifetime = message.lifetime
     arguments.isLax = isLax
-    let payload = HubPayload.text(
-      HubPayload.Text(
-        text: message.text, replyTo: message.replyTo, nonce: message.nonce,
-        forwardedFrom: try message.forwardedFrom.map(store.users.handle)))
+    var payload = HubPayload.Text(
+      text: message.text, replyTo: message.replyTo, nonce: message.nonce,
+      forwardedFrom: try message.forwardedFrom.map(store.users.handle))
     let key = try queue(
       .say, in: row.key, about: id, nonce: try message.nonce.map { try hubNonce($0, in: row) } ?? id, arguments,
-      payload: payload)
+      payload: .text(payload))
     try store.waiting.insert(message, id: id, in: row.key, at: key, time)
+    if !message.attachments.isEmpty {
+      payload.attachments = try attach(message.attachments, to: key, at: time)
+      arguments.files = payload.attachments.flatMap(\.files)
+      try store.outbox.replace(arguments: arguments.json, payload: HubPayload.text(payload).bytes, of: key)
+    }
     try bringBack(row)
     try logWaiting(.waiting, key, in: row.key)
     guard let waiting = try store.waiting.row(at: key) else {
@@ -189,8 +189,8 @@ extension Session {
   func edit(_ waiting: Waiting.Row, to text: String, mentioning users: [UserKey]) throws {
     guard let operation = try store.outbox.row(at: waiting.key) else { return }
     try store.waiting.edit(waiting.key, to: text, mentioning: users, at: now)
-    var payload = HubPayload.Text(text: text, replyTo: waiting.replyTo, nonce: waiting.nonce)
-    payload.forwardedFrom = try waiting.forwardedFrom.map(store.users.handle)
+    guard var payload = HubPayload.text(operation.payload) else { return }
+    payload.text = text
     if mayHave(operation) {
       try queue(.edit, in: waiting.conversation, about: waiting.id, payload: .text(payload))
     } else {
@@ -207,6 +207,7 @@ extension Session {
       try queue(.delete, in: waiting.conversation, about: waiting.id)
     } else {
       for operation in try store.outbox.pending(about: waiting.id) { try store.outbox.cancel(operation.key) }
+      try store.hubAttachments.release(waiting.key)
       try store.waiting.delete(waiting.key)
     }
     try logWaiting(.waitingDeleted, waiting.key, in: waiting.conversation)

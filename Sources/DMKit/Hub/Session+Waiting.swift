@@ -70,6 +70,7 @@ extension Session {
     message.mentions = waiting.mentions
     message.editedAt = waiting.editedAt
     message.failure = waiting.fault
+    message.attachments = try store.hubAttachments.waiting(waiting.key).map(\.attachment)
     return message
   }
 }

@@ -119,7 +119,7 @@ final class EditBatch: Batch {
     try session.checkOwn(target.message, target.reference)
     if target.message.hasText(text) { return target.message }
     if session.destination == .hub {
-      let payload = HubPayload.Text(target.message, text: text)
+      let payload = try session.payload(of: target.message, text: text)
       try session.queue(.edit, on: target.stored, target.message.id, payload: .text(payload))
       return try store.messages.seen(at: target.address, as: session.freshViewer()) ?? target.message
     }

@@ -54,9 +54,6 @@ final class SendBatch: Batch {
       forwardedFrom: try forwardedFrom.map { try store.users.key($0) } ?? nil,
       lifetime: outgoing.lifetime?.microseconds, mentions: mentioned, attachments: attached)
     if session.destination == .hub {
-      guard attached.isEmpty else {
-        throw DMError(.notAllowed, "a hub carries no attachments yet; send the text alone")
-      }
       return try session.message(session.say(new, in: row, isLax: allowsOtherText), in: row)
     }
     let (id, expiresAt, attachments) = try store.messages.insert(new, into: &row)

@@ -3,18 +3,30 @@ internal import DMStore
 
 extension RecordSchema {
   /// The records that dm-sync and dm-hub print.
-  package static let hubRecords = [hub, outbox, invitation, login, hubServer, hubLimit, hubErasure, hubFinding]
+  package static let hubRecords = [
+    hub, outbox, transfer, invitation, login, hubServer, hubLimit, hubErasure, hubFinding,
+  ]
 
   static let hubLimit = RecordSchema(
     "hub_limit",
     [
       Field("act", .words(Outbox.Act.allCases.map(\.word)), optional: true),
       Field("per_minute", .integer, optional: true),
-      Field("bytes_per_hour", .integer, optional: true), Field("bytes_per_person", .integer, optional: true),
+      Field("bytes_per_hour", .integer, optional: true), Field("file_bytes_per_hour", .integer, optional: true),
+      Field("bytes_per_person", .integer, optional: true),
     ])
 
   static let hubErasure = RecordSchema(
     "hub_erasure", [Field("handle", .handle), Field("message_count", .integer), Field("group_count", .integer)])
+
+  static let transfer = RecordSchema(
+    "transfer",
+    [
+      Field("direction", .words(Transfer.Direction.allCases.map(\.rawValue))),
+      Field("state", .words(Transfer.State.allCases.map(\.rawValue))), Field("name", .string, optional: true),
+      Field("sha256", .string), Field("size_bytes", .integer), Field("done_bytes", .integer),
+      Field("next_attempt_at", .time, optional: true), Field("fault", .string, optional: true),
+    ])
 
   static let hub = RecordSchema(
     "hub",

@@ -17,6 +17,8 @@ final class PQConnection {
   struct Statement {
     let sql: String
     var values: [String?] = []
+    /// A parameter after `values`, of the type bytea.
+    var bytes: [UInt8]?
     /// Called with each row of the result.
     var row: (PQRow) throws -> Void = { _ in }
     /// Whether `run` returns false, instead of throwing an error, if this statement fails.
@@ -127,10 +129,7 @@ final class PQConnection {
   @discardableResult func run(_ statements: [Statement]) throws -> Bool {
     guard pq.PQenterPipelineMode(connection) == 1 else { throw HubFault.lost("the connection is busy") }
     for statement in statements {
-      let values = CStrings(statement.values)
-      let isSent = pq.PQsendQueryParams(
-        connection, statement.sql, Int32(statement.values.count), nil, values.pointers, nil, nil, 1)
-      guard isSent == 1, pq.PQpipelineSync(connection) == 1 else { throw HubFault.lost(message) }
+      guard send(statement) == 1, pq.PQpipelineSync(connection) == 1 else { throw HubFault.lost(message) }
     }
     var first: HubFault?
     var isWhole = true
@@ -141,6 +140,22 @@ final class PQConnection {
     _ = pq.PQexitPipelineMode(connection)
     if let first { throw first }
     return isWhole
+  }
+
+  /// Sends a statement, whose texts are in the text format and whose bytes are in the binary one.
+  private func send(_ statement: Statement) -> Int32 {
+    let values = CStrings(statement.values)
+    let count = Int32(statement.values.count)
+    guard let bytes = statement.bytes else {
+      return pq.PQsendQueryParams(connection, statement.sql, count, nil, values.pointers, nil, nil, 1)
+    }
+    return bytes.withUnsafeBytes { bytes in
+      var pointers = (0..<Int(count)).map { values.pointers[$0] }
+      pointers.append(bytes.baseAddress?.assumingMemoryBound(to: CChar.self))
+      let lengths = [Int32](repeating: 0, count: Int(count)) + [Int32(bytes.count)]
+      let formats = [Int32](repeating: 0, count: Int(count)) + [1]
+      return pq.PQsendQueryParams(connection, statement.sql, count + 1, nil, pointers, lengths, formats, 1)
+    }
   }
 
   /// Runs one statement, and returns its rows, each converted by a function.

@@ -24,7 +24,8 @@ struct PQGreeting {
         PQConnection.settings(),
         PQConnection.Statement(
           "SELECT hub, epoch, started_at, is_standby, person, handle, machine, now, poll_seconds, people_rev, channel, "
-            + "'signals' = ANY (features), 'moved' = ANY (features) FROM dm1.hello(1, $1)", [label]
+            + "'signals' = ANY (features), 'moved' = ANY (features), 'files' = ANY (features) "
+            + "FROM dm1.hello(1, $1)", [label]
         ) { row in
           hello = HubHello(
             hub: try row.identifier(0), epoch: try row.identifier(1), startedAt: try row.timestamp(2),
@@ -34,6 +35,7 @@ struct PQGreeting {
           channel = try row.text(10)
           hello?.hasSignals = try row.flag(11)
           isMoved = try row.flag(12)
+          hello?.hasFiles = try row.flag(13)
         },
         PQConnection.Statement("SELECT pg_backend_pid() = $1::integer", [String(connection.process)]) {
           isDirect = try $0.flag(0)

@@ -11,7 +11,8 @@ struct PQRow {
   let pq: PQFunctions
   let result: OpaquePointer
 
-  private func value(_ column: Int32) -> UnsafeRawBufferPointer? {
+  /// The bytes of a value; nil for null.
+  func value(_ column: Int32) -> UnsafeRawBufferPointer? {
     guard pq.PQgetisnull(result, 0, column) == 0, let start = pq.PQgetvalue(result, 0, column) else { return nil }
     return UnsafeRawBufferPointer(start: start, count: Int(pq.PQgetlength(result, 0, column)))
   }

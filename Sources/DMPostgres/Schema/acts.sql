@@ -111,24 +111,32 @@ language plpgsql volatile set search_path = pg_catalog, pg_temp as $$
 declare
   message uuid := (request.arguments->>'id')::uuid;
   lifetime bigint := (request.arguments->>'ttl')::bigint;
+  files uuid[] := dm.files_of(request);
+  said dm.entry;
 begin
-  if request.payload is null or message is null or not dm.is_lifetime(lifetime) then
+  if request.payload is null or message is null or files is null or not dm.is_lifetime(lifetime) then
     return dm.refusal(request, 'bad_request');
   end if;
   -- A taken id is replaced. Otherwise a member could use another's id to learn that the message exists, or to stop its
   -- sender from pushing it again after a restore.
   if exists (select from dm.entry e where e.id = message and e.kind < 16) then message := gen_random_uuid(); end if;
   if dm.has_others(request) then return dm.refusal(request, 'other_members'); end if;
-  return dm.success(dm.append(request, 0, p_id => message, lifetime => coalesce(lifetime, c.expire_after)));
+  if files <> '{}' and not dm.may_attach(request.actor, files) then
+    return dm.refusal(request, 'unknown_attachment');
+  end if;
+  said := dm.append(request, 0, p_id => message, lifetime => coalesce(lifetime, c.expire_after));
+  if files <> '{}' then perform dm.attach(said, files); end if;
+  return dm.success(said);
 end $$;
 
--- Erases the contents of messages, and of the edits and reactions to them.
+-- Erases the contents of messages, and of the edits and reactions to them, and takes their files.
 create or replace function dm.erase(p_conv uuid, seqs bigint[]) returns void
 language sql volatile set search_path = pg_catalog, pg_temp
 begin atomic
   update dm.entry x set payload = null, request = null where x.conv = p_conv and x.seq = any (seqs) and x.kind < 16;
   update dm.entry x set payload = null, request = null
     where x.conv = p_conv and x.seq = any (seqs) and x.kind in (16, 18);
+  select dm.detach(p_conv, seqs);
 end;
 
 -- The numbered entry that an operation names; null if the member does not see it, or if it was deleted or has expired.

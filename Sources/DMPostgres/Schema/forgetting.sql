@@ -60,6 +60,7 @@ begin
     perform dm.notify(array[c.id]);
     count := count + 1;
   end loop;
+  update dm.file f set unused_at = '-infinity' where f.owner = p_person and f.unused_at is not null;
   delete from dm.typing t where t.person = p_person;
   delete from dm.presence p where p.person = p_person;
   delete from dm.done_act d where d.person = p_person;

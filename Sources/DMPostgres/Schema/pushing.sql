@@ -107,11 +107,12 @@ begin
   end if;
 end $$;
 
--- The bytes of messages that the hub keeps of a person.
+-- The bytes of messages and files that the hub keeps of a person.
 create or replace function dm.kept(p_person bigint) returns bigint language sql stable set search_path = pg_catalog, pg_temp
-return (
+return ((
   select coalesce(sum(octet_length(e.payload)), 0) from dm.entry e where e.actor = p_person and e.nonce is not null)
-  + (select coalesce(sum(octet_length(r.payload)), 0) from dm.report r where r.reporter = p_person);
+  + (select coalesce(sum(octet_length(r.payload)), 0) from dm.report r where r.reporter = p_person)
+  + (select coalesce(sum(f.size), 0) from dm.file f where f.owner = p_person))::bigint;
 
 -- Applies the limit of what the hub keeps of a person: lowers `allowed` to the operations before the first one that does not
 -- fit, sets `later` to when the hub counts anew, and counts the allowed operations. What is small, or makes room, always fits.
@@ -233,6 +234,7 @@ begin
     return query select answer.conv, answer.id, answer.rev, answer.duplicate, answer.error, answer.retry_at;
   end loop;
   perform dm.erase_expired();
+  perform dm.erase_file();
   if mine.seen_at < now() - interval '1 minute' then
     update dm.login l set seen_at = now() where l.role = session_user;
   end if;

@@ -56,6 +56,16 @@ package struct Attachments {
       attachment: attachment)
   }
 
+  /// The rows of the attachments of a message, in order.
+  package func rows(of message: MessageKey) throws -> [Row] {
+    var statement = try store.connection.prepare(
+      as: "attachments", "SELECT \(Self.columns) FROM attachment a WHERE a.message = ? ORDER BY a.place")
+    statement.bind(message)
+    var rows: [Row] = []
+    while try statement.step() { rows.append(try row(statement)) }
+    return rows
+  }
+
   package func row(_ id: Identifier) throws -> Row? {
     var statement = try store.connection.prepare(
       as: "attachment", "SELECT \(Self.columns) FROM attachment a WHERE a.uuid = ?")
@@ -64,19 +74,23 @@ package struct Attachments {
   }
 
   /// The attachments of a message, in order.
-  package func all(of message: MessageKey) throws -> [Attachment] {
+  package func all(of message: MessageKey) throws -> [Attachment] { try rows(of: message).map(\.attachment) }
+
+  /// The name of an attachment with a content; nil if none has it.
+  ///
+  /// Linear in the attachments.
+  package func name(of content: ContentHash) throws -> String? {
     var statement = try store.connection.prepare(
-      as: "attachments", "SELECT \(Self.columns) FROM attachment a WHERE a.message = ? ORDER BY a.place")
-    statement.bind(message)
-    var attachments: [Attachment] = []
-    while try statement.step() { attachments.append(try row(statement).attachment) }
-    return attachments
+      "SELECT name FROM attachment WHERE sha256 = ?1 OR thumbnail_sha256 = ?1 LIMIT 1")
+    statement.bind(blob: content.bytes)
+    return try statement.step() ? statement.text(0) : nil
   }
 
   // MARK: Writing
 
   /// Adds a prepared attachment that is in no message yet.
-  package func insert(_ attachment: Attachment, by user: UserKey, at time: Timestamp) throws {
+  @discardableResult
+  package func insert(_ attachment: Attachment, by user: UserKey, at time: Timestamp) throws -> AttachmentKey {
     do {
       var insert = try store.connection.prepare(
         """
@@ -104,7 +118,9 @@ package struct Attachments {
       insert.bind(thumbnail.map { Int64($0.height) })
       try insert.run()
     }
-    try store.writeDigest(of: AttachmentKey(number: store.connection.lastInsertedRow), in: .attachment)
+    let key = AttachmentKey(number: store.connection.lastInsertedRow)
+    try store.writeDigest(of: key, in: .attachment)
+    return key
   }
 
   /// Adds attachments to a message that was just inserted: the free ones themselves, and copies of those that already
@@ -129,15 +145,17 @@ package struct Attachments {
     return try self.all(of: message)
   }
 
-  private func copy(_ stored: Row, by user: UserKey, at time: Timestamp) throws -> AttachmentKey {
+  func copy(_ stored: Row, by user: UserKey, at time: Timestamp) throws -> AttachmentKey {
     var copy = stored.attachment
     copy.id = Identifier(at: time)
-    try insert(copy, by: user, at: time)
-    return AttachmentKey(number: store.connection.lastInsertedRow)
+    let key = try insert(copy, by: user, at: time)
+    if store.isLinked { try store.hubAttachments.copy(stored.key, to: key) }
+    return key
   }
 
   /// Deletes the attachments of a message; the next purge deletes their contents.
   func remove(of message: MessageKey) throws {
+    if store.isLinked { try store.hubAttachments.remove(of: message) }
     var delete = try store.connection.prepare("DELETE FROM attachment WHERE message = ?")
     delete.bind(message)
     try delete.run()

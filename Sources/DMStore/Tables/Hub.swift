@@ -52,7 +52,7 @@ package struct Hub {
 
   /// Makes the tables of a linked store.
   package func makeTables() throws {
-    try store.connection.execute(String(decoding: Migration.linked, as: UTF8.self))
+    for script in Migration.linked { try store.connection.execute(String(decoding: script, as: UTF8.self)) }
     store.isLinked = true
   }
 

@@ -119,6 +119,7 @@ package struct Waiting {
     try update.run()
   }
 
+  /// Deletes a waiting message, whose attachments must have been released before.
   package func delete(_ key: OutboxKey) throws {
     var delete = try store.connection.prepare("DELETE FROM waiting WHERE place = ?")
     delete.bind(key)

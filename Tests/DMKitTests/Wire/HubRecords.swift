@@ -17,6 +17,9 @@ extension RecordsTests {
       OutboxItem(
         id: 1, act: "say", state: .failed, conversationID: isFull ? id : nil, conversation: text,
         messageID: isFull ? id : nil, text: text, createdAt: time, attempts: 1, notBefore: last, failure: text),
+      Transfer(
+        direction: isFull ? .upload : .fetch, state: .waiting, name: text, sha256: hash, sizeBytes: 1, doneBytes: 0,
+        notBefore: last, fault: text),
       HubInvitation(handle: bob, login: "u_1", token: "dm1:"),
       HubLogin(
         handle: "bob", login: text, label: text, invitedUntil: last, joinedAt: last, seenAt: last, isDisabled: false),
@@ -28,7 +31,9 @@ extension RecordsTests {
           connections: 1, allConnections: 1, connectionLimit: 1, oldestWriteSeconds: isFull ? 61 : nil,
           preparedTransactions: 0, noticePercent: 0, lacksStandby: false, standbys: 1, standbySeconds: isFull ? 1 : nil)
       ),
-      isFull ? HubLimit(act: "say", perMinute: 60, bytesPerHour: 1 << 20, bytesPerPerson: 1 << 20) : HubLimit(),
+      isFull
+        ? HubLimit(act: "say", perMinute: 60, bytesPerHour: 1 << 20, fileBytesPerHour: 1 << 30, bytesPerPerson: 1 << 20)
+        : HubLimit(),
       HubErasure(handle: "bob", messages: 1, groups: 1),
       HubFinding(isNote: isFull, text: "x"),
     ]

@@ -30,7 +30,7 @@ struct HubAdministrationTests {
     try alice.sync()
     #expect(try hub.sql("SELECT count(*) FROM dm.entry WHERE kind = 18") == "1\n")
     #expect(try alice.done("dm-sync", ["status"]).record["queued_count"]?.int == 0)
-    #expect(try hub.hub(["limit", "--disk", "none", "--text"]).stdout.hasSuffix("in an hour\n"))
+    #expect(try hub.hub(["limit", "--disk", "none", "--text"]).stdout.hasSuffix("of files in an hour\n"))
   }
 
   @Test func `a hub that cannot store what is pushed is asked ever less often, and dm-sync says so`() throws {

@@ -156,7 +156,9 @@ struct HubFormTests {
         EXECUTE replace(pg_get_functiondef('dm.refuse_moved'::regproc), 'h.moved_to is not null', 'false');
         EXECUTE replace(pg_get_functiondef('dm1.hello'::regproc), 'at.moved_to is not null', 'false');
       END $$;
-      DROP FUNCTION dm.counts, dm.is_forgotten, dm.kept, dm1.moved;
+      DROP FUNCTION dm.counts, dm.is_forgotten, dm.kept, dm1.moved, dm.sees_file, dm.attach;
+      CREATE OR REPLACE FUNCTION dm.erase_file(most integer DEFAULT 16) RETURNS boolean LANGUAGE sql RETURN false;
+      DROP TABLE dm.attached, dm.chunk, dm.file; ALTER TABLE dm.hub DROP COLUMN hourly_file_bytes;
       ALTER TABLE dm.hub DROP COLUMN moved_to, DROP COLUMN moved_authority, DROP COLUMN moved_from, DROP COLUMN person_bytes;
       ALTER TABLE dm.person DROP COLUMN kept, DROP COLUMN counted_at, DROP COLUMN forgotten_at;
       DROP TABLE dm.report, dm.typing, dm.presence, dm.act_limit, dm.done_act; UPDATE dm.hub SET schema = 1;
@@ -191,12 +193,13 @@ struct HubFormTests {
 
   @Test func `limits are set and printed, and wrong ones are refused`() throws {
     let hub = try HubFixture()
-    #expect(try hub.hub(["limit"]).record["bytes_per_hour"]?.int == 64 << 20)
-    let set = try hub.hub(["limit", "--hour", "2M", "--disk", "none", "say=60", "begin=10"]).records
-    #expect(set.map { $0["act"]?.string ?? "" } == ["", "begin", "say"] && set[0]["bytes_per_hour"]?.int == 2 << 20)
-    #expect(
-      try hub.hub(["limit", "begin=none", "--text"]).stdout == "2048 KiB in an hour\nsay at most 60 times in a minute\n"
-    )
+    let before = try hub.hub(["limit"]).records
+    #expect(before.map { $0["bytes_per_hour"]?.int ?? $0["file_bytes_per_hour"]?.int } == [64 << 20, 1 << 30])
+    let set = try hub.hub(["limit", "--hour", "2M", "--files", "3M", "--disk", "none", "say=60", "begin=10"]).records
+    #expect(set.map { $0["act"]?.string ?? "" } == ["", "", "begin", "say"])
+    #expect(set[0]["bytes_per_hour"]?.int == 2 << 20 && set[1]["file_bytes_per_hour"]?.int == 3 << 20)
+    let lines = "2048 KiB in an hour\n3072 KiB of files in an hour\nsay at most 60 times in a minute\n"
+    #expect(try hub.hub(["limit", "begin=none", "--text"]).stdout == lines)
     for wrong in ["say", "say=0", "say=many", "shout=1", "=1"] {
       let refused = try hub.run(["limit", wrong])
       #expect(refused.status == .exit(64) && refused.stderr.contains("'\(wrong)' is not ACT=N"), "\(refused.stderr)")

@@ -1,0 +1,23 @@
+package import DMKit
+
+extension Invocation {
+  /// Fetches contents that a linked store does not have yet, and shows the progress on a terminal.
+  ///
+  /// - Throws: `hub_unreachable`, `unknown_attachment`.
+  package func fetch(_ part: AttachmentPart, of attachments: [Attachment]) throws {
+    let messenger = try messenger()
+    let (progress, interruption) = (Progress(self), Interruption())
+    defer {
+      progress.clear()
+      interruption.end()
+    }
+    try interruption.heeded(progress) {
+      try messenger.fetch(part, of: attachments) {
+        Carrier.start(for: messenger).fault
+      } progress: { done, all in
+        progress.show("\(TextFormat.size(done)) of \(TextFormat.size(all))")
+        try interruption.check()
+      }
+    }
+  }
+}

@@ -1,0 +1,174 @@
+package import DMJSON
+public import DMModel
+internal import DMStore
+package import DMSystem
+
+/// A file that is to be uploaded or fetched.
+package struct Transfer: Equatable, Sendable {
+  package enum Direction: String, CaseIterable, Sendable { case upload, fetch }
+  package enum State: String, CaseIterable, Sendable { case waiting, running }
+
+  package let direction: Direction
+  package let state: State
+  /// The name of an attachment with this content; nil if no attachment has it any more.
+  package let name: String?
+  package let sha256: ContentHash
+  package let sizeBytes: Int
+  package let doneBytes: Int
+  package let notBefore: Timestamp?
+  /// Why the last attempt failed, as a clause.
+  package let fault: String?
+}
+
+extension Messenger {
+  /// The files that wait or are on their way; empty for a store that is not linked.
+  package func transfers() throws -> [Transfer] {
+    guard let store = try existingStore(), store.isLinked else { return [] }
+    let current = FileProgress(path: location.liveFile)
+    return try store.read {
+      try store.hubFiles.pending().map { file in
+        let isCurrent = current?.file == file.id
+        let kept = FileStatus(itself: location.contents.partialPath(of: file.id))?.size
+        return Transfer(
+          direction: file.task == .upload ? .upload : .fetch, state: isCurrent ? .running : .waiting,
+          name: try store.attachments.name(of: file.hash), sha256: file.hash, sizeBytes: file.size,
+          doneBytes: isCurrent ? current?.doneBytes ?? 0 : kept ?? 0, notBefore: file.notBefore, fault: file.fault)
+      }
+    }
+  }
+
+  /// Whether a content is in the store; that of a linked store may have to be fetched from the hub first.
+  public func has(_ part: AttachmentPart, of attachment: Attachment) -> Bool {
+    guard case .success(let hash) = Result(catching: { try attachment.hash(of: part) }) else { return false }
+    return location.contents.size(of: hash) != nil
+  }
+
+  /// The lock of the process that exchanges files with the hub; nil if another process has it.
+  package func filesLock() -> FileLock? {
+    SignalFile.make(location.filesLock)
+    return FileLock(ifFree: location.filesLock)
+  }
+
+  /// Fetches contents of attachments that are not in the store, and waits until they are.
+  ///
+  /// Does nothing for a store that is not linked, and for contents that the hub never had.
+  ///
+  /// - Parameters:
+  ///   - carry: starts the sync process, and returns why it cannot be started.
+  ///   - progress: called often with the bytes that were fetched, and their number at the end; may throw to end the wait.
+  /// - Throws: `hub_unreachable`; `unknown_attachment` if the hub does not have a file.
+  package func fetch(
+    _ part: AttachmentPart, of attachments: [Attachment], carry: () -> String?,
+    progress: (_ done: Int, _ all: Int) throws -> Void
+  ) throws {
+    guard let store = try existingStore(), let hub = try store.hub.row() else { return }
+    var wanted = Set(try attachments.map { try $0.hash(of: part) }.filter { location.contents.size(of: $0) == nil })
+    if wanted.isEmpty { return }
+    if let hindrance = hub.hindrance { throw DMError(.hubUnreachable, hindrance, remedy: .showHubStatus) }
+    var wait = FetchWait(self, store)
+    let all = try wait.begin(wanted)
+    while true {
+      wanted = wanted.filter { location.contents.size(of: $0) == nil }
+      if try wanted.isEmpty || !wait.goesOn(wanted) { return }
+      if !hasCarrier, let fault = carry() { throw DMError(.hubUnreachable, fault, remedy: .showHubStatus) }
+      try progress(min(all, wait.doneBytes(wanted)), all)
+      try wait.pause()
+    }
+  }
+}
+
+/// The wait for contents that another process fetches.
+private struct FetchWait {
+  private let messenger: Messenger
+  private let store: Store
+  private var location: StoreLocation { messenger.location }
+  private let bell: Watch
+  private let live: Watch
+  /// Until it changes, the state may be that of a sync process that has ended.
+  private let written: Timestamp?
+  private var sizes: [ContentHash: Int] = [:]
+
+  init(_ messenger: Messenger, _ store: Store) {
+    self.messenger = messenger
+    self.store = store
+    bell = Watch(messenger.location.bell)
+    live = Watch(messenger.location.live)
+    written = FileStatus(messenger.location.liveHub)?.modified
+  }
+
+  /// Queues the fetching of contents.
+  ///
+  /// - Returns: their size in bytes.
+  mutating func begin(_ wanted: Set<ContentHash>) throws -> Int {
+    sizes = try store.write {
+      try wanted.reduce(into: [:]) { sizes, hash in
+        guard let file = try store.hubFiles.rows(of: hash).first else { return }
+        sizes[hash] = file.size
+        try store.hubFiles.set(.fetch, of: file.id)
+      }
+    }
+    return sizes.values.reduce(0, +)
+  }
+
+  /// Whether contents are still being fetched; false if the hub never had them.
+  ///
+  /// - Throws: `hub_unreachable`, `unknown_attachment`.
+  func goesOn(_ wanted: Set<ContentHash>) throws -> Bool {
+    var isFetching = false
+    for hash in wanted {
+      let files = try store.read { try store.hubFiles.rows(of: hash) }
+      if let file = files.first(where: { $0.task == .fetch }) {
+        if let fault = file.fault { throw DMError(.hubUnreachable, "the content cannot be fetched now: \(fault)") }
+        isFetching = true
+      } else if let other = files.first(where: { $0.fault == nil }) {
+        // Another sender has uploaded the same content, or it has just come.
+        if location.contents.size(of: hash) == nil { try store.write { try store.hubFiles.set(.fetch, of: other.id) } }
+        isFetching = true
+      } else if let fault = files.first?.fault {
+        throw DMError(.unknownAttachment, "the content was not fetched: \(fault)", remedy: .listAttachments)
+      }
+    }
+    return isFetching
+  }
+
+  /// The number of bytes of all contents that are here.
+  func doneBytes(_ wanted: Set<ContentHash>) -> Int {
+    let here = sizes.filter { !wanted.contains($0.key) }.values.reduce(0, +)
+    return here + (FileProgress(path: messenger.location.liveFile)?.doneBytes ?? 0)
+  }
+
+  /// Waits for a change.
+  ///
+  /// - Throws: `hub_unreachable` if the sync process cannot reach the hub.
+  func pause() throws {
+    let running = messenger.runningState
+    if [.waiting, .refused].contains(running.state),
+      FileStatus(messenger.location.liveHub)?.modified != written
+    {
+      throw DMError(
+        .hubUnreachable, "\(running.fault ?? "the hub cannot be reached"); the content is fetched later",
+        remedy: .showHubStatus)
+    }
+    var awaited = [Awaited(bell.descriptor, for: .reading), Awaited(live.descriptor, for: .reading)]
+    if waitForAny(of: &awaited, until: monotonicMicroseconds() + 200_000) {
+      bell.drain()
+      live.drain()
+    }
+  }
+}
+
+extension Transfer: Record {
+  package func write(to json: inout JSONWriter) {
+    json.object { json in
+      json.member("type", "transfer")
+      json.member("direction", direction.rawValue)
+      json.member("state", state.rawValue)
+      json.member("name", name)
+      json.member("sha256", sha256.description)
+      json.member("size_bytes", sizeBytes)
+      json.member("done_bytes", doneBytes)
+      json.member("next_attempt_at", notBefore)
+      json.member("fault", fault)
+    }
+  }
+}

@@ -1,0 +1,197 @@
+set role dm_owner;
+
+-- Whether a person sees a message that has a file.
+create or replace function dm.sees_file(p_file uuid, p_person bigint) returns boolean
+language sql stable set search_path = pg_catalog, pg_temp
+return exists (
+  select from dm.attached a
+  join dm.member m on m.person = p_person and m.conv = a.conv and m.sees @> a.rev
+  join dm.entry e on e.conv = a.conv and e.rev = a.rev
+  where a.file = p_file and e.payload is not null and (e.expires_at is null or e.expires_at > now()));
+
+-- The files that an operation names; null if it names too many.
+create or replace function dm.files_of(request dm.request) returns uuid[]
+language plpgsql stable set search_path = pg_catalog, pg_temp as $$
+begin
+  if not request.arguments ? 'files' then return '{}'; end if;
+  if jsonb_typeof(request.arguments->'files') <> 'array' or jsonb_array_length(request.arguments->'files') > 64 then
+    return null;
+  end if;
+  return array(select distinct f::uuid from jsonb_array_elements_text(request.arguments->'files') f);
+end $$;
+
+-- Locks files that a message is to have. Returns whether the hub has all of them, and the sender may attach them.
+create or replace function dm.may_attach(p_person bigint, files uuid[]) returns boolean
+language plpgsql volatile set search_path = pg_catalog, pg_temp as $$
+begin
+  perform 1 from dm.file f where f.id = any (files) order by f.id for no key update;
+  return cardinality(files) = (
+    select count(*) from dm.file f
+    where f.id = any (files) and f.is_whole and (f.owner = p_person or dm.sees_file(f.id, p_person)));
+end $$;
+
+create or replace function dm.attach(e dm.entry, files uuid[]) returns void
+language sql volatile set search_path = pg_catalog, pg_temp
+begin atomic
+  insert into dm.attached (file, conv, rev) select f, (e).conv, (e).rev from unnest(files) f;
+  update dm.file f set unused_at = null where f.id = any (files) and f.unused_at is not null;
+end;
+
+-- Takes the files from erased messages; those that no other message has are erased by later calls.
+create or replace function dm.detach(p_conv uuid, seqs bigint[]) returns void
+language plpgsql volatile set search_path = pg_catalog, pg_temp as $$
+declare
+  files uuid[];
+begin
+  with gone as (
+    delete from dm.attached a using dm.entry e
+    where e.conv = p_conv and e.seq = any (seqs) and e.kind < 16 and a.conv = e.conv and a.rev = e.rev
+    returning a.file)
+  select array_agg(distinct g.file) into files from gone g;
+  if files is null then return; end if;
+  perform 1 from dm.file f where f.id = any (files) order by f.id for no key update;
+  update dm.file f set unused_at = '-infinity'
+    where f.id = any (files) and not exists (select from dm.attached a where a.file = f.id);
+end $$;
+
+-- Erases at most `most` chunks of a file that no message has, the last ones first, so that an upload can go on from there.
+-- Returns whether there was such a file.
+create or replace function dm.erase_file(most integer default 16) returns boolean
+language plpgsql volatile set search_path = pg_catalog, pg_temp as $$
+declare
+  unused uuid;
+  rest integer;
+begin
+  select f.id into unused from dm.file f where f.unused_at < now() - interval '7 days'
+    order by f.unused_at limit 1 for update skip locked;
+  if not found then return false; end if;
+  rest := coalesce((select max(c.number) from dm.chunk c where c.file = unused), -1) - most;
+  update dm.file f set is_whole = false where f.id = unused and f.is_whole;
+  delete from dm.chunk c where c.file = unused and c.number > rest;
+  if rest < 0 then delete from dm.file f where f.id = unused; end if;
+  return true;
+end $$;
+
+-- Counts a new file against the limit of what the hub keeps of a person. Returns when to try again if it does not fit.
+create or replace function dm.spend_file(p_person bigint, size bigint) returns timestamptz
+language plpgsql volatile set search_path = pg_catalog, pg_temp as $$
+declare
+  most bigint := (select h.person_bytes from dm.hub h);
+  p dm.person;
+begin
+  if most is null then return null; end if;
+  select * into p from dm.person x where x.id = p_person for no key update;
+  if p.kept + size > most and p.counted_at < now() - interval '10 minutes' then
+    p.kept := dm.kept(p.id);
+    p.counted_at := now();
+  end if;
+  if p.kept + size > most then
+    update dm.person x set kept = p.kept, counted_at = p.counted_at where x.id = p.id;
+    return p.counted_at + interval '10 minutes';
+  end if;
+  update dm.person x set kept = p.kept + size, counted_at = p.counted_at where x.id = p.id;
+  return null;
+end $$;
+
+-- Counts bytes against the hourly limit of files. Returns from when on they fit, if they do not.
+create or replace function dm.spend_upload(p_person bigint, size integer) returns timestamptz
+language plpgsql volatile set search_path = pg_catalog, pg_temp as $$
+declare
+  most bigint := (select h.hourly_file_bytes from dm.hub h);
+  left_over double precision := coalesce((
+    select greatest(0, d.spent - extract(epoch from now() - d.spent_at) * most / 3600)
+    from dm.done_act d where d.person = p_person and d.act = 'upload'), 0);
+begin
+  if left_over + size > most then return now() + (left_over + size - most) * interval '1 hour' / most; end if;
+  insert into dm.done_act as d (person, act, spent, spent_at) values (p_person, 'upload', left_over + size, now())
+    on conflict (person, act) do update set spent = excluded.spent, spent_at = excluded.spent_at;
+  return null;
+end $$;
+
+-- Begins to upload a file, or goes on. `chunks` is how many chunks the hub has. A file of another member counts as whole for
+-- those who see a message with it.
+create or replace function dm1.upload(
+  file uuid, size bigint, out chunks integer, out is_whole boolean, out error text, out retry_at timestamptz)
+language plpgsql volatile security definer set search_path = pg_catalog, pg_temp set lock_timeout = '3s' as $$
+declare
+  me bigint := (dm.my_login()).person;
+  f dm.file;
+begin
+  perform dm.refuse_moved();
+  perform dm.erase_file();
+  if upload.size is null or upload.size not between 0 and 17179869184 then
+    error := 'bad_request';
+    return;
+  end if;
+  select * into f from dm.file x where x.id = upload.file for no key update;
+  if not found then
+    retry_at := dm.spend_file(me, upload.size);
+    if retry_at is not null then
+      error := 'over_quota';
+      return;
+    end if;
+    insert into dm.file (id, owner, size, is_whole) values (upload.file, me, upload.size, upload.size = 0) returning * into f;
+  elsif f.owner = me and f.size = upload.size then
+    update dm.file x set unused_at = now() where x.id = f.id and x.unused_at is not null;
+  elsif f.size <> upload.size or not f.is_whole or not dm.sees_file(f.id, me) then
+    error := 'id_taken';
+    return;
+  end if;
+  chunks := coalesce((select max(c.number) + 1 from dm.chunk c where c.file = f.id), 0);
+  is_whole := f.is_whole;
+exception when unique_violation then
+  raise exception 'try again' using errcode = '40001';
+end $$;
+
+-- Adds the next chunk of a file that the caller uploads.
+create or replace function dm1.put(
+  file uuid, number integer, bytes bytea, out error text, out retry_at timestamptz)
+language plpgsql volatile security definer set search_path = pg_catalog, pg_temp set lock_timeout = '3s' as $$
+declare
+  me bigint := (dm.my_login()).person;
+  f dm.file;
+  next integer;
+  is_last boolean;
+begin
+  perform dm.refuse_moved();
+  select * into f from dm.file x where x.id = put.file and x.owner = me for no key update;
+  if not found then
+    error := 'unknown_attachment';
+    return;
+  end if;
+  next := coalesce((select max(c.number) + 1 from dm.chunk c where c.file = f.id), 0);
+  -- The chunk is there already: the answer to an earlier call was lost.
+  if put.number < next then return; end if;
+  if f.is_whole or put.number is distinct from next
+      or octet_length(put.bytes) is distinct from least(262144, f.size - next * 262144::bigint) then
+    error := 'bad_request';
+    return;
+  end if;
+  retry_at := dm.spend_upload(me, octet_length(put.bytes));
+  if retry_at is not null then
+    error := 'over_quota';
+    return;
+  end if;
+  insert into dm.chunk (file, number, bytes) values (f.id, next, put.bytes);
+  is_last := next * 262144::bigint + octet_length(put.bytes) = f.size;
+  if is_last then
+    update dm.file x set is_whole = true, unused_at = now() where x.id = f.id;
+  else
+    -- The commit of the last chunk makes all of them durable. Chunks that a crash loses are uploaded again.
+    perform set_config('synchronous_commit', 'off', true);
+  end if;
+end $$;
+
+-- Chunks of a file of the caller, or of a message that the caller sees; none of another file.
+create or replace function dm1.chunks(file uuid, first integer, most integer) returns table (bytes bytea)
+language plpgsql stable security definer rows 16 set search_path = pg_catalog, pg_temp as $$
+declare
+  me bigint := (dm.my_login()).person;
+begin
+  if exists (select from dm.file f where f.id = chunks.file and f.owner = me) or dm.sees_file(chunks.file, me) then
+    return query
+      select c.bytes from dm.chunk c where c.file = chunks.file and c.number >= chunks.first
+      order by c.number limit least(chunks.most, 64);
+  end if;
+end $$;
+reset role;

@@ -1,0 +1,123 @@
+package import DMModel
+
+// Reads: attachment, hub_attachment.
+// Writes: hub_attachment.
+
+/// The files of attachments on the hub, and the attachments of messages that wait for the hub.
+package struct HubAttachments {
+  let store: Store
+
+  /// The files on the hub that have the contents of an attachment.
+  package struct Files: Equatable, Sendable {
+    package let file: Identifier
+    package let thumbnailFile: Identifier?
+
+    package init(file: Identifier, thumbnailFile: Identifier?) {
+      self.file = file
+      self.thumbnailFile = thumbnailFile
+    }
+  }
+
+  /// The files of an attachment; nil for one that was never sent over the hub.
+  package func files(of attachment: AttachmentKey) throws -> Files? {
+    var statement = try store.connection.prepare("SELECT file, thumbnail_file FROM hub_attachment WHERE attachment = ?")
+    statement.bind(attachment)
+    guard try statement.step() else { return nil }
+    return Files(file: statement.identifier(0), thumbnailFile: statement.optionalIdentifier(1))
+  }
+
+  /// The attachments of a waiting message, in their order.
+  package func waiting(_ key: OutboxKey) throws -> [Attachments.Row] {
+    var statement = try store.connection.prepare(
+      text: "SELECT \(Attachments.columns) FROM hub_attachment h JOIN attachment a ON a.id = h.attachment "
+        + "WHERE h.waiting = ? ORDER BY h.place")
+    statement.bind(key)
+    var rows: [Attachments.Row] = []
+    while try statement.step() { rows.append(try store.attachments.row(statement)) }
+    return rows
+  }
+
+  /// Sets the files of an attachment.
+  package func set(_ files: Files, of attachment: AttachmentKey) throws {
+    var insert = try store.connection.prepare(
+      """
+      INSERT INTO hub_attachment (attachment, file, thumbnail_file) VALUES (?1, ?2, ?3)
+      ON CONFLICT DO UPDATE SET file = ?2, thumbnail_file = ?3
+      """)
+    insert.bind(attachment)
+    insert.bind(files.file)
+    insert.bind(files.thumbnailFile)
+    try insert.run()
+  }
+
+  /// Gives a copy of an attachment the same files.
+  func copy(_ attachment: AttachmentKey, to copy: AttachmentKey) throws {
+    if let files = try files(of: attachment) { try set(files, of: copy) }
+  }
+
+  /// Replaces a file by another with the same content.
+  package func replace(_ file: Identifier, with other: Identifier) throws {
+    var update = try store.connection.prepare(
+      """
+      UPDATE hub_attachment SET file = iif(file = ?1, ?2, file),
+        thumbnail_file = iif(thumbnail_file = ?1, ?2, thumbnail_file)
+      WHERE waiting IS NOT NULL AND ?1 IN (file, thumbnail_file)
+      """)
+    update.bind(file)
+    update.bind(other)
+    try update.run()
+  }
+
+  // MARK: Waiting messages
+
+  /// The attachment itself if no message has it, or a copy with the same files.
+  package func free(_ stored: Attachments.Row, by user: UserKey, at time: Timestamp) throws -> AttachmentKey {
+    let isFree = try stored.message == nil && !isWaiting(stored.key)
+    return isFree ? stored.key : try store.attachments.copy(stored, by: user, at: time)
+  }
+
+  private func isWaiting(_ attachment: AttachmentKey) throws -> Bool {
+    var statement = try store.connection.prepare(
+      "SELECT 1 FROM hub_attachment WHERE attachment = ? AND waiting IS NOT NULL")
+    statement.bind(attachment)
+    return try statement.step()
+  }
+
+  /// Makes an attachment, whose files are known, part of a message that waits.
+  package func place(_ attachment: AttachmentKey, in waiting: OutboxKey, at place: Int) throws {
+    var update = try store.connection.prepare(
+      "UPDATE hub_attachment SET waiting = ?2, place = ?3 WHERE attachment = ?1")
+    update.bind(attachment)
+    update.bind(waiting)
+    update.bind(place)
+    try update.run()
+  }
+
+  /// Releases the attachments of a waiting message, which has got a number or was cancelled.
+  package func release(_ waiting: OutboxKey) throws {
+    var update = try store.connection.prepare(
+      "UPDATE hub_attachment SET waiting = NULL, place = NULL WHERE waiting = ?")
+    update.bind(waiting)
+    try update.run()
+  }
+
+  // MARK: Removing
+
+  func remove(of message: MessageKey) throws {
+    var delete = try store.connection.prepare(
+      "DELETE FROM hub_attachment WHERE attachment IN (SELECT id FROM attachment WHERE message = ?)")
+    delete.bind(message)
+    try delete.run()
+  }
+
+  /// Forgets the files of attachments that no message has, such as those of cancelled messages.
+  package func removeUnsent(before time: Timestamp) throws {
+    var delete = try store.connection.prepare(
+      """
+      DELETE FROM hub_attachment WHERE waiting IS NULL AND attachment IN (
+        SELECT id FROM attachment WHERE message IS NULL AND created_at < ?)
+      """)
+    delete.bind(time)
+    try delete.run()
+  }
+}

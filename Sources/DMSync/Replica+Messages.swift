@@ -1,0 +1,103 @@
+internal import DMKit
+internal import DMStore
+
+// The messages of a log.
+
+extension Replica {
+  func say(_ entry: HubEntry, as actor: UserKey, _ operation: Outbox.Row?, in log: inout Log) throws {
+    guard let id = entry.id else { throw LogFault(conversation: entry.conversation) }
+    try takeNumber(entry, in: &log)
+    let waiting = try operation.flatMap { try store.waiting.row(at: $0.key) }
+    // Followers already got the message when it was queued here.
+    let isNew = store.logsChanges && waiting == nil
+    let message = try store.logging(isNew) { try insert(entry, id, as: actor, waiting, in: &log) }
+    if let operation { try store.outbox.finish(operation.key, rev: entry.rev) }
+    try restoreOwnState(id, at: message, in: &log)
+    guard let waiting else { return }
+    try order(waiting, as: id, at: message)
+    guard entry.payload != nil, try hasActs(waiting, id) else { return }
+    try endSending(in: &log)
+    try showActs(on: message, id)
+  }
+
+  /// Updates the conversation and its members for the messages that were inserted.
+  ///
+  /// Done for many messages at once, because each write to another table makes SQLite write out the pending full-text
+  /// index.
+  func endSending(in log: inout Log) throws {
+    for said in log.said.values.sorted(by: { $0.row.lastSeq < $1.row.lastSeq }) {
+      try said.session.endSending([(said.row, coalesced(said.seqs))])
+    }
+    log.said = [:]
+  }
+
+  private func insert(
+    _ entry: HubEntry, _ id: Identifier, as actor: UserKey, _ waiting: Waiting.Row?, in log: inout Log
+  ) throws -> Messages.Address {
+    let payload = HubPayload.text(entry.payload)
+    let text = payload?.text
+    var message = Messages.NewMessage(
+      id: try freeID(id), sender: actor, text: text,
+      origin: .hub(at: entry.at.clamped, expiresAt: entry.expiresAt?.clamped))
+    message.replyTo = payload?.replyTo
+    message.forwardedFrom = try payload?.forwardedFrom.flatMap(store.users.key)
+    if let nonce = payload?.nonce, try store.messages.address(of: nonce, from: actor, in: log.row.key) == nil {
+      message.nonce = nonce
+    }
+    if let text { message.mentions = try MentionFinders(store).users(in: text, of: log.row.key) }
+    message.attachments = try attachments(of: payload, by: actor, waiting, in: log.row.key)
+    _ = try store.messages.insert(message, into: &log.row)
+    let seq = log.row.lastSeq
+    let seqs = log.said.removeValue(forKey: actor)?.seqs ?? []
+    log.said[actor] = (try session(entry, as: actor), log.row, seqs + [seq...seq])
+    let address = Messages.Address(conversation: log.row.key, seq: seq)
+    if payload == nil, let stored = try store.messages.row(at: address) {
+      try endSending(in: &log)
+      if let unread = entry.payload {
+        try store.hubUnreadable.insert(unread, of: stored.key)
+      } else {
+        // The message was deleted or had expired before it arrived.
+        try store.messages.makeTombstone(of: stored, at: (entry.expiresAt ?? entry.at).clamped)
+      }
+    }
+    return address
+  }
+
+  /// The attachments of a message, which no message has yet: those with which it waited, or new ones.
+  ///
+  /// Small contents are fetched at once, unless the message is history, or from a blocked user.
+  private func attachments(
+    of payload: HubPayload.Text?, by actor: UserKey, _ waiting: Waiting.Row?, in conversation: ConversationKey
+  ) throws -> [Attachments.Row] {
+    if let waiting {
+      let attachments = try store.hubAttachments.waiting(waiting.key)
+      try store.hubAttachments.release(waiting.key)
+      return attachments
+    }
+    guard let attachments = payload?.attachments, !attachments.isEmpty else { return [] }
+    let fetches = try store.logsChanges && !store.blocks.hasBlocked(actor, by: me)
+    return try Session(messenger, store, actor).receive(attachments, fetches: fetches, at: .now)
+  }
+
+  /// Replaces a waiting message with the one that the hub has numbered.
+  func order(_ waiting: Waiting.Row, as id: Identifier, at address: Messages.Address) throws {
+    try store.hubAttachments.release(waiting.key)
+    try store.waiting.delete(waiting.key)
+    if waiting.id != id { try store.waiting.insertAlias(waiting.id, of: id) }
+    try store.changes.append(
+      .ordered, conversation: address.conversation, user: me, seqs: address.seq...address.seq, at: .now)
+  }
+
+  /// Whether queued acts refer to a message that was waiting.
+  func hasActs(_ waiting: Waiting.Row, _ id: Identifier) throws -> Bool {
+    try !store.outbox.pending(about: id).isEmpty
+      || waiting.id != id && !store.outbox.pending(about: waiting.id).isEmpty
+  }
+
+  /// Shows the queued acts on a message that the hub has numbered.
+  func showActs(on address: Messages.Address, _ id: Identifier) throws {
+    guard let stored = try store.messages.row(at: address) else { return }
+    try store.hubBases.keep(stored.key, for: me)
+    try Session(messenger, store, me).showWaitingActs(on: stored, id)
+  }
+}

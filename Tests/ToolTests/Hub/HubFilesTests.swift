@@ -1,0 +1,311 @@
+import Foundation
+import Glibc
+import JSONSupport
+import Testing
+
+@testable import TestSupport
+
+/// Files over a hub, from the programs of one person to those of another.
+struct HubFilesTests {
+  private func linked() throws -> (hub: HubFixture, alice: ToolFixture, bob: ToolFixture) {
+    let hub = try HubFixture()
+    let (bob, alice) = (try hub.machine("bob"), try hub.machine("alice"))
+    return (hub, alice, bob)
+  }
+
+  /// A file of bytes that do not repeat.
+  private func file(_ size: Int, _ name: String, in fixture: ToolFixture) throws -> String {
+    let path = "\(fixture.directory)/\(name)"
+    var random = SplitMix64(seed: UInt64(size))
+    var bytes: [UInt8] = []
+    while bytes.count < size { withUnsafeBytes(of: random.next()) { bytes += $0 } }
+    try Data(bytes.prefix(size)).write(to: URL(fileURLWithPath: path))
+    return path
+  }
+
+  private func attach(_ files: [String], to conversation: String, _ fixture: ToolFixture) throws -> JSON {
+    let line = try fixture.done("dm-attach", ["--as-file", "--to", conversation] + files).output
+    return try fixture.done("dm-send", ["--json"], stdin: .bytes(line)).record
+  }
+
+  /// Saves the attachments of a message in a new folder.
+  private func get(_ message: String, _ fixture: ToolFixture) throws -> (folder: String, outcome: Outcome) {
+    let folder = "\(fixture.directory)/\(UUID())"
+    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+    return (folder, try fixture.run("dm-attach", ["--get", message, "-o", folder]))
+  }
+
+  private func contents(of fixture: ToolFixture) throws -> Int {
+    try fixture.done("dm-doctor", ["stats"]).record["contents_count"]?.int ?? -1
+  }
+
+  @Test func `a small file is fetched with its message, a large one when it is asked for, byte for byte`() throws {
+    let (hub, alice, bob) = try linked()
+    let files = try [file(1000, "small", in: alice), file(3_000_000, "large", in: alice), file(0, "empty", in: alice)]
+    let sent = try attach(files, to: "bob", alice)
+    #expect(sent["status"]?.string == "sending" && sent["attachments"]?.array.count == 3)
+    let waiting = try alice.done("dm-attach", ["--status"]).records
+    #expect(waiting.map { $0["direction"]?.string } == ["upload", "upload", "upload"])
+    #expect(Set(waiting.compactMap { $0["name"]?.string }) == ["small", "large", "empty"])
+    try alice.sync()
+    #expect(try alice.done("dm-attach", ["--status"]).stdout.isEmpty)
+    #expect(try alice.done("dm-tail", ["bob"]).record["status"]?.string == "sent")
+    try bob.sync()
+    #expect(try contents(of: bob) == 2)
+    let carriers = Carriers(bob)
+    bob.set("DM_SYNC", nil)
+    let (folder, outcome) = try get("alice:1", bob)
+    #expect(outcome.status == .exit(0), "\(outcome.stderr)")
+    for file in files {
+      let name = (file as NSString).lastPathComponent
+      #expect(try alice.run("cmp", [file, "\(folder)/\(name)"]).status == .exit(0), "\(name)")
+    }
+    try carriers.end()
+    for machine in [alice, bob] { try machine.done("dm-doctor", ["check", "--deep"]) }
+    #expect(try hub.sql("SELECT count(*) FROM dm.file WHERE is_whole AND unused_at IS NULL") == "3\n")
+  }
+
+  @Test func `a running sync process lets another one carry files, and messages go on meanwhile`() throws {
+    let (hub, alice, bob) = try linked()
+    try hub.sql("UPDATE dm.hub SET hourly_file_bytes = 1048576")
+    try alice.done("dm-send", ["bob", "first"])
+    try alice.sync()
+    let carriers = Carriers(alice)
+    alice.set("DM_SYNC", nil)
+    _ = try attach([file(2_000_000, "large", in: alice)], to: "bob", alice)
+    _ = try attach([file(1000, "small", in: alice)], to: "bob", alice)
+    try alice.done("dm-send", ["--wait", "bob", "last"])
+    try Torture.wait(until: "the limit of files is reached") {
+      try alice.done("dm-attach", ["--status"]).records.first?["next_attempt_at"] != nil
+    }
+    let transfer = try alice.done("dm-attach", ["--status"]).record
+    #expect(transfer["fault"]?.string?.hasPrefix("over_quota") == true && transfer["name"]?.string == "large")
+    try Torture.wait(until: "the small file is sent") { try alice.done("dm-tail", ["bob"]).records.count == 4 }
+    #expect(try alice.texts("bob").map { $0.prefix(6) }.contains("- "))
+    try hub.sql("UPDATE dm.hub SET hourly_file_bytes = 1073741824")
+    try alice.done("dm-sync", ["retry"])
+    try Torture.wait(until: "all is sent") {
+      try alice.done("dm-tail", ["bob"]).records.allSatisfy { $0["status"]?.string == "sent" }
+    }
+    try carriers.end()
+    try bob.sync()
+    #expect(try bob.done("dm-tail", ["alice", "-n", "all"]).records.count == 4)
+  }
+
+  @Test func `a transfer that is cut goes on where it ended, either way`() throws {
+    let (hub, alice, bob) = try linked()
+    let size = 20 << 20
+    let large = try file(size, "large", in: alice)
+    _ = try attach([large], to: "bob", alice)
+    for (machine, way) in [(alice, CuttingProxy.Way.toHub), (bob, .fromHub)] {
+      if machine === bob {
+        try bob.sync()
+        // Queues the fetching, which nothing starts.
+        #expect(try get("alice:1", bob).outcome.status == .exit(69))
+      }
+      let proxy = try CuttingProxy(to: hub.server)
+      try machine.redirect(to: proxy.port)
+      var (total, rounds) = (0, 0)
+      repeat {
+        proxy.pass()
+        proxy.stop(CuttingProxy.Stop(bytes: 9 << 20, way: way, end: .cut))
+        _ = try machine.run("dm-sync", machine === alice ? [] : ["--files"])
+        total += proxy.carried(way)
+        rounds += 1
+      } while try rounds < 10 && isUnderWay(machine)
+      #expect(rounds > 2 && rounds < 10)
+      // At most 16 chunks are carried again after each cut.
+      #expect(total < size + rounds * (5 << 20), "\(total)")
+    }
+    let (folder, outcome) = try get("alice:1", bob)
+    #expect(outcome.status == .exit(0), "\(outcome.stderr)")
+    #expect(try bob.run("cmp", [large, "\(folder)/large"]).status == .exit(0))
+  }
+
+  private func isUnderWay(_ machine: ToolFixture) throws -> Bool {
+    try !machine.done("dm-attach", ["--status"]).stdout.isEmpty
+  }
+
+  @Test func `the programs that carry files can be killed at any time`() throws {
+    let (_, alice, bob) = try linked()
+    let large = try file(30 << 20, "large", in: alice)
+    _ = try attach([large], to: "bob", alice)
+    for _ in 0..<8 {
+      let run = try alice.start("dm-sync", [])
+      try Torture.wait(until: "some of the file is there") {
+        try alice.done("dm-attach", ["--status"]).records.allSatisfy { $0["state"]?.string == "running" }
+      }
+      run.process.send(SIGKILL)
+      _ = try run.finish()
+    }
+    try alice.sync()
+    try bob.sync()
+    bob.set("DM_SYNC", nil)
+    let carriers = Carriers(bob)
+    for _ in 0..<4 {
+      let run = try bob.start("dm-attach", ["--get", "alice:1", "-o", bob.directory])
+      try Torture.wait(until: "the file is being fetched, or there") {
+        try bob.done("dm-attach", ["--status"]).records.allSatisfy { $0["state"]?.string == "running" }
+      }
+      run.process.send(SIGKILL)
+      _ = try run.finish()
+      try carriers.end()
+    }
+    let (folder, outcome) = try get("alice:1", bob)
+    #expect(outcome.status == .exit(0), "\(outcome.stderr)")
+    #expect(try bob.run("cmp", [large, "\(folder)/large"]).status == .exit(0))
+    try carriers.end()
+    for machine in [alice, bob] { try machine.done("dm-doctor", ["check", "--deep"]) }
+  }
+
+  @Test func `a forwarded file is not uploaded again, and not even fetched`() throws {
+    let (hub, alice, bob) = try linked()
+    let carol = try hub.machine("carol")
+    let large = try file(2_000_000, "large", in: alice)
+    _ = try attach([large], to: "bob", alice)
+    try alice.sync()
+    try bob.sync()
+    try bob.done("dm-send", ["--forward", "alice:1", "carol"])
+    try bob.sync()
+    try carol.sync()
+    #expect(try hub.sql("SELECT count(*) FROM dm.file") == "1\n")
+    #expect(try contents(of: bob) == 0)
+    let carriers = Carriers(carol)
+    carol.set("DM_SYNC", nil)
+    let (folder, outcome) = try get("bob:1", carol)
+    #expect(outcome.status == .exit(0), "\(outcome.stderr)")
+    #expect(try carol.run("cmp", [large, "\(folder)/large"]).status == .exit(0))
+    try carriers.end()
+  }
+
+  @Test func `an edited message keeps its files, also for a member who comes later`() throws {
+    let (hub, alice, bob) = try linked()
+    _ = try hub.machine("carol")
+    try alice.sync()
+    try alice.done("dm-conversation", ["create", "--title", "ops", "bob"])
+    let line = try alice.done(
+      "dm-attach", ["--as-file", "--to", "+ops", "--text", "before", file(1000, "small", in: alice)]
+    ).output
+    try alice.done("dm-send", [], stdin: .bytes(line))
+    try alice.sync()
+    try alice.done("dm-edit", ["text", "+ops:2", "after"])
+    try alice.done("dm-conversation", ["add", "+ops", "carol", "--with-history"])
+    try alice.sync()
+    try bob.sync()
+    let carol = try hub.machine("carol")
+    try carol.sync()
+    for machine in [bob, carol] {
+      let message = try machine.done("dm-tail", ["+ops", "-n", "all"]).records.first { $0["text"]?.string == "after" }
+      #expect(message?["attachments"]?.array.first?["name"]?.string == "small")
+    }
+    let carriers = Carriers(carol)
+    carol.set("DM_SYNC", nil)
+    #expect(try get("+ops:2", carol).outcome.status == .exit(0))
+    try carriers.end()
+  }
+
+  @Test func `without the hub, dm-attach --get says why it cannot fetch, and the store is sound`() throws {
+    let (_, alice, bob) = try linked()
+    _ = try attach([file(2_000_000, "large", in: alice)], to: "bob", alice)
+    try alice.sync()
+    try bob.sync()
+    let off = try get("alice:1", bob).outcome
+    #expect(off.status == .exit(69) && off.stderr.contains("DM_SYNC is off"), "\(off.stderr)")
+    try bob.done("dm-sync", ["network", "offline"])
+    bob.set("DM_SYNC", nil)
+    let offline = try get("alice:1", bob).outcome
+    #expect(offline.status == .exit(69) && offline.stderr.contains("offline"), "\(offline.stderr)")
+    try bob.done("dm-sync", ["network", "normal"])
+    try bob.redirect(to: 1)
+    let carriers = Carriers(bob)
+    let unreachable = try get("alice:1", bob).outcome
+    #expect(unreachable.status == .exit(69), "\(unreachable.stderr)")
+    #expect(unreachable.stderr.contains("the content is fetched later"), "\(unreachable.stderr)")
+    try carriers.end()
+    // What the hub has need not be here: neither in the store nor in a backup or a dump of it.
+    try bob.done("dm-doctor", ["check", "--deep"])
+    try bob.done("dm-doctor", ["backup", "\(bob.directory)/backup"])
+    _ = try bob.shell("dm-doctor dump >'\(bob.directory)/dump'")
+    for source in ["backup", "dump"] {
+      let restored = "\(bob.directory)/restored-\(source)"
+      try bob.done("dm-doctor", ["--store", restored, "restore", "\(bob.directory)/\(source)"])
+      try bob.done("dm-doctor", ["--store", restored, "check", "--deep"])
+    }
+  }
+
+  @Test func `a file that was deleted or is not what its sender said cannot be fetched, and the error says so`() throws
+  {
+    let (hub, alice, bob) = try linked()
+    for name in ["one", "two"] { _ = try attach([file(2_000_000, name, in: alice)], to: "bob", alice) }
+    try alice.sync()
+    try bob.sync()
+    bob.set("DM_SYNC", nil)
+    let carriers = Carriers(bob)
+    try hub.sql("UPDATE dm.chunk SET bytes = set_byte(bytes, 5, 255 - get_byte(bytes, 5)) WHERE number = 3")
+    let lying = try get("alice:1", bob).outcome
+    #expect(lying.status == .exit(66) && lying.stderr.contains("is not what its sender described"), "\(lying.stderr)")
+    try alice.done("dm-edit", ["delete", "bob:2", "--for-everyone"])
+    try hub.sql("DELETE FROM dm.attached; UPDATE dm.file SET unused_at = now()")
+    let gone = try get("alice:2", bob).outcome
+    #expect(gone.status == .exit(66) && gone.stderr.contains("does not have the file"), "\(gone.stderr)")
+    try carriers.end()
+    try bob.done("dm-doctor", ["check", "--deep"])
+    let names = try FileManager.default.contentsOfDirectory(atPath: "\(bob.store)/attachments")
+    #expect(names.filter { $0.hasPrefix(".fetch") }.isEmpty, "\(names)")
+  }
+
+  @Test func `a message whose file is damaged here fails, and can be sent again when the file is there`() throws {
+    let (_, alice, bob) = try linked()
+    let small = try file(1000, "small", in: alice)
+    let sent = try attach([small], to: "bob", alice)
+    let hash = try #require(sent["attachments"]?.array.first?["sha256"]?.string)
+    let path = "\(alice.store)/attachments/\(hash.prefix(2))/\(hash)"
+    try FileManager.default.moveItem(atPath: path, toPath: path + ".away")
+    let synced = try alice.run("dm-sync")
+    #expect(synced.status == .exit(0), "\(synced.stderr)")
+    let pending = try alice.done("dm-sync", ["pending"]).record
+    #expect(pending["state"]?.string == "failed" && pending["failure"]?.string == "unknown_attachment")
+    try FileManager.default.moveItem(atPath: path + ".away", toPath: path)
+    try alice.done("dm-sync", ["retry"])
+    try alice.sync()
+    try bob.sync()
+    #expect(try bob.done("dm-tail", ["alice"]).record["attachments"]?.array.count == 1)
+  }
+
+  @Test func `a message with a file that is cancelled or deleted leaves nothing on the hub`() throws {
+    let (hub, alice, _) = try linked()
+    let first = try attach([file(1000, "small", in: alice)], to: "bob", alice)
+    let id = try #require(first["id"]?.string)
+    try alice.done("dm-edit", ["delete", "dm:\(id)", "--for-everyone"])
+    try alice.sync()
+    #expect(try hub.sql("SELECT count(*) FROM dm.file") == "0\n")
+    _ = try attach([file(1000, "small", in: alice)], to: "bob", alice)
+    try alice.sync()
+    try alice.done("dm-edit", ["delete", "bob:1", "--for-everyone"])
+    try alice.sync()
+    try hub.hub(["sweep"])
+    #expect(try hub.sql("SELECT count(*) FROM dm.file") == "0\n")
+    #expect(try hub.sql("SELECT count(*) FROM dm.chunk") == "0\n")
+  }
+
+  @Test func `files are uploaded again if the hub is restored to a state without them`() throws {
+    let (hub, alice, bob) = try linked()
+    try alice.done("dm-send", ["bob", "before"])
+    try alice.sync()
+    try bob.sync()
+    let dump = "\(alice.directory)/dump"
+    try alice.done("pg_dump", ["-Fc", "-f", dump, "-d", hub.database])
+    let large = try file(2_000_000, "large", in: alice)
+    _ = try attach([large], to: "bob", alice)
+    try alice.sync()
+    try hub.restore(from: dump, with: alice)
+    try alice.sync()
+    try bob.sync()
+    bob.set("DM_SYNC", nil)
+    let carriers = Carriers(bob)
+    let (folder, outcome) = try get("alice:2", bob)
+    #expect(outcome.status == .exit(0), "\(outcome.stderr)")
+    #expect(try bob.run("cmp", [large, "\(folder)/large"]).status == .exit(0))
+    try carriers.end()
+  }
+}
