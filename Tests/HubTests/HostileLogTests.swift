@@ -39,7 +39,7 @@ struct HostileLogTests {
     func text() -> String {
       ["", "hi", "@alice", "\u{202E}x", "a\u{0}b", String(repeating: "é", count: 40_000), "👍"][dice.below(7)]
     }
-    switch dice.below(8) {
+    switch dice.below(9) {
     case 0: return nil
     case 1: return (0..<dice.below(60)).map { _ in UInt8(truncatingIfNeeded: dice.next()) }
     case 2: return Array(#"{"v":2,"text":"later"}"#.utf8)
@@ -48,7 +48,14 @@ struct HostileLogTests {
     case 5:
       return Array(
         #"{"v":1,"text":"x","reply_to":"\#(Identifier(high: 7, low: 7))","nonce":"n","forwarded_from":"@"}"#.utf8)
-    case 6: return HubPayload.group(HubPayload.Group(title: text(), avatarURL: text(), expireAfter: .max)).bytes
+    case 6:
+      // The same file and content again and again, as different sizes.
+      let content =
+        #""file":"\#(Identifier(high: 9, low: 9))","sha256":"\#(String(repeating: "0", count: 64))","size_bytes":\#(dice.below(9))"#
+      return Array(
+        #"{"v":1,"text":"x","attachments":[{\#(content),"name":"../\#(text().prefix(2))","thumbnail":{\#(content),"width":1,"height":1}}]}"#
+          .utf8)
+    case 7: return HubPayload.group(HubPayload.Group(title: text(), avatarURL: text(), expireAfter: .max)).bytes
     default: return HubPayload.text(HubPayload.Text(text: text(), nonce: dice.below(2) == 0 ? "n" : nil)).bytes
     }
   }

@@ -226,6 +226,20 @@ struct LinkedStoreTests {
     try alice.check()
     try bob.check()
   }
+
+  @Test func `a linked store of an older version gets the tables of files`() throws {
+    let hub = SharedHub()
+    let (alice, bob) = (try hub.joined("alice"), try hub.joined("bob"))
+    try alice.sync()
+    try alice.say("hello", to: "bob")
+    try alice.sync()
+    try alice.store.execute("DROP TABLE hub_file; DROP TABLE hub_attachment; PRAGMA user_version = 10")
+    let messenger = try alice.store.messenger("alice")
+    #expect(try alice.texts("bob") == ["1 alice: hello"] && messenger.transfers().isEmpty)
+    #expect(try alice.store.upkeep.check(deep: true).findings.isEmpty)
+    try bob.sync()
+    #expect(try bob.texts("alice") == ["1 alice: hello"])
+  }
 }
 
 extension Machine {

@@ -228,12 +228,14 @@ extension ModelHub {
   /// The numbers of the messages that a member sees.
   private func seen(by member: Member, in conversation: Conversation) -> [Int] {
     conversation.entries.filter { $0.kind.map { $0.rawValue < 16 } == true && member.sees.contains($0.rev) }
-      .compactMap(\.seq)
+      .compactMap(\.seq).filter { $0 <= 1 << 40 }.sorted()
   }
 
   /// The numbers of ranges that a member sees and has not marked.
   private func unread(_ ranges: [SeqRange], _ member: Member, in conversation: Conversation) throws -> [SeqRange] {
-    guard !ranges.isEmpty else { throw Refusal("bad_request") }
+    guard 1...1000 ~= ranges.count, ranges.allSatisfy({ $0.lowerBound >= 1 && $0.upperBound <= 1 << 40 }) else {
+      throw Refusal("bad_request")
+    }
     let asked = coalesced(ranges.sorted { $0.lowerBound < $1.lowerBound })
     let seen = coalesced(seen(by: member, in: conversation).map { $0...$0 })
     let visible = asked.flatMap { range in

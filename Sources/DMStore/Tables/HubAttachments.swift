@@ -83,7 +83,7 @@ package struct HubAttachments {
     return try statement.step()
   }
 
-  /// Makes an attachment, whose files are known, part of a message that waits.
+  /// Adds an attachment that has files to a message that waits.
   package func place(_ attachment: AttachmentKey, in waiting: OutboxKey, at place: Int) throws {
     var update = try store.connection.prepare(
       "UPDATE hub_attachment SET waiting = ?2, place = ?3 WHERE attachment = ?1")
