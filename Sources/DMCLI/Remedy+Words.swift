@@ -36,6 +36,7 @@ extension Remedy {
     case .sendAsFile: "--as-file sends it as it is"
     case .pipeContent: "pipe its content into dm-attach and write '-' in place of the name"
     case .raiseMaximumSize: "--max-size allows more"
+    case .listTransfers: "'dm-attach --status' shows what waits"
     case .listAttachments: "'dm-attach --list' names what is there"
     case .listAttachmentsOfConversation: "'dm-attach --list' names what a conversation has"
     case .writeAttachments: "write the lines of dm-attach, or their ids"

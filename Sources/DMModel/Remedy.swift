@@ -25,6 +25,7 @@ package enum Remedy: Equatable, Sendable {
   case sendAsFile
   case pipeContent
   case raiseMaximumSize
+  case listTransfers
   case listAttachments
   case listAttachmentsOfConversation
   case writeAttachments

@@ -187,8 +187,10 @@ package final class Administrator {
     while true {
       let count = try connection.rows("SELECT dm.sweep()::bigint") { Int(clamping: try $0.integer(0)) }.first ?? 0
       total += count
-      if count == 0 { return total }
+      if count == 0 { break }
     }
+    while try connection.rows("SELECT dm.sweep_file()", [], { try $0.flag(0) }) == [true] {}
+    return total
   }
 
   /// Ends the connections of members that may block others, such as with a transaction open for over ten seconds.

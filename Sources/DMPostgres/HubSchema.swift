@@ -6,7 +6,8 @@ enum HubSchema {
   static let steps: [[[UInt8]]] = [
     [PackageResources.schemas_sql, PackageResources.tables_sql, PackageResources.policies_sql],
     [PackageResources.reports_sql, PackageResources.signals_sql, PackageResources.limits_sql],
-    [PackageResources.moving_sql, PackageResources.files_sql],
+    [PackageResources.moving_sql],
+    [PackageResources.files_sql],
   ]
   static let functions: [[UInt8]] = [
     PackageResources.reading_sql, PackageResources.log_sql, PackageResources.filing_sql, PackageResources.acts_sql,

@@ -115,12 +115,12 @@ package struct ContentFolder {
 
   // MARK: Contents that are being fetched
 
-  /// The path of a content while a file of the hub is fetched.
-  package func partialPath(of file: Identifier) -> String { "\(path)/\(Self.partialPrefix)\(file)" }
+  /// The path of a content that was not fetched to its end.
+  package func partialPath(of hash: ContentHash) -> String { "\(path)/\(Self.partialPrefix)\(hash)" }
 
   private static let partialPrefix = ".fetch-"
 
-  /// Removes contents whose fetching went on for the last time before a time.
+  /// Removes partly fetched contents that were last written before a time.
   package func removePartials(before time: Timestamp) throws {
     for name in try names(in: path, mayBeAbsent: true) where name.hasPrefix(Self.partialPrefix) {
       let path = "\(path)/\(name)"

@@ -16,10 +16,19 @@ package final class FileCarrier {
 
   /// The size of a chunk, which is part of the protocol.
   private let chunkBytes: Int
-  /// The number of chunks of a round trip.
-  private static let batch = 16
+  /// The number of chunks of a round trip: more while the connection is fast.
+  private var batch = 1
+  private static let mostChunks = 16
+  /// Whether the last file was one to be uploaded.
+  private var hasUploaded = false
+  /// The file after the current one, if that must wait.
+  private var following: HubFiles.Row?
   /// Microseconds.
-  private static let faultPause: Int64 = 60_000_000
+  private static let fast: Int64 = 1_000_000
+  private static let slow: Int64 = 4_000_000
+  /// Microseconds until the next attempt after a fault of the connection, and after one of this machine.
+  private static let connectionPause: Int64 = 5_000_000
+  private static let machinePause: Int64 = 60_000_000
 
   /// - Parameter chunkBytes: the size of a chunk; other than the hub's only in tests.
   /// - Throws: `no_hub` for a store that is not linked.
@@ -37,45 +46,59 @@ package final class FileCarrier {
   /// - Returns: false if another process has it.
   /// - Throws: `io_error`.
   package func lead() throws -> Bool {
-    if let handedOn = FileLock(handedOn: 3, of: location.filesLock) {
-      lock = consume handedOn
-      return true
-    }
-    do throws(DMError) {
-      lock = try FileLock(path: location.filesLock, milliseconds: 0, busy: DMError(.busy, "another process has it"))
-      return true
-    } catch {
-      if error.code == .busy { return false }
-      throw error
-    }
+    lock = try FileLock(leading: location.filesLock)
+    return lock != nil
   }
 
   /// Carries all files that can be carried now, and closes the connection.
   ///
-  /// - Throws: `HubFault`; a fault of one file is recorded with the file, and the others go on.
+  /// A file that fails does not stop the others.
+  ///
+  /// - Throws: `HubFault`, after it was recorded with the file.
   package func carry() throws {
     defer {
-      link.close()
-      isOpen = false
+      close()
       removeFile(location.liveFile)
     }
-    while let file = try next() {
-      if try messenger.linkedStore().1.network == .offline { throw HubFault.lost("the simulated network is offline") }
-      try open()
+    while let file = try following ?? next() {
+      (following, hasUploaded) = (nil, !file.isUploaded)
       do {
-        try file.task == .upload ? upload(file) : fetch(file)
+        if try messenger.linkedStore().1.network == .offline {
+          throw HubFault.lost("the simulated network is offline")
+        }
+        try open()
+        try file.isUploaded ? fetch(file) : upload(file)
       } catch HubFault.damaged(let fault) {
-        link.close()
-        isOpen = false
-        try giveUp(file, fault)
+        close()
+        try store.write { try store.hubFiles.fail(file.key, fault, until: nil) }
+      } catch let fault as HubFault {
+        try postpone(file, fault.text, Self.connectionPause)
+        throw fault
       } catch let error as DMError {
-        try postpone(file, error.message)
+        // Rows of the answer may be unread.
+        close()
+        try postpone(file, error.message, Self.machinePause)
       }
     }
   }
 
-  private func next() throws -> HubFiles.Row? {
-    try store.read { try store.hubFiles.pending().first { $0.isDue(at: .now) } }
+  /// The next file: the smallest one, and uploads and fetches in turns.
+  private func next() throws -> HubFiles.Row? { try store.read { try store.hubFiles.next(uploads: !hasUploaded) } }
+
+  /// Whether another file comes before the rest of this one.
+  private func mustYield(_ file: HubFiles.Row) throws -> Bool {
+    following = try next()
+    return following?.key != file.key
+  }
+
+  /// Carries chunks, and chooses the number of the next ones so that a slow connection answers in time.
+  private func timed<Value>(_ body: () throws -> Value) throws -> Value {
+    let start = monotonicMicroseconds()
+    let value = try body()
+    let elapsed = monotonicMicroseconds() - start
+    if elapsed < Self.fast { batch = min(2 * batch, Self.mostChunks) }
+    if elapsed > Self.slow { batch = max(1, batch / 2) }
+    return value
   }
 
   private func open() throws {
@@ -83,102 +106,124 @@ package final class FileCarrier {
     let (hello, hub) = (try link.open(), try messenger.linkedStore().1)
     guard hello.hub == hub.id else { throw HubFault.mismatch("the hub is another one") }
     guard hello.hasFiles else {
-      throw HubFault.lost("the hub takes no files until its administrator installs it again")
+      throw HubFault.lost("the hub's version takes no files; ask its administrator to update it")
     }
     isOpen = true
+  }
+
+  private func close() {
+    link.close()
+    isOpen = false
   }
 
   // MARK: Uploading
 
   private func upload(_ file: HubFiles.Row) throws {
-    var answer = try link.upload(file.id, size: file.size)
-    if answer.fault == "id_taken" { return try replace(file) }
-    guard try isTaken(answer, file) else { return }
-    if answer.isWhole { return try finish(file) }
-    // A content that was to be forwarded may never have been fetched.
-    guard location.contents.size(of: file.hash) == file.size else {
-      return try giveUp(file, "the content is not in the store, or damaged")
-    }
-    let path = location.contents.path(of: file.hash)
+    // A content that is forwarded need not be here, because the hub has it.
+    guard location.contents.size(of: file.key.hash) == file.key.size else { return try finish(file) }
+    let begun = try link.upload(file.key.id, size: file.key.size)
+    if begun.fault == "id_taken" { return try replace(file) }
+    guard try isTaken(begun, file) else { return }
+    if begun.isWhole { return try finish(file) }
+    let path = location.contents.path(of: file.key.hash)
     let content = try OpenFile(path, for: .readingItself) { fileError(.inputOutput, "read", path, $0) }
-    var number = answer.chunks
+    var number = begun.chunks
     content.seek(to: number * chunkBytes)
-    while number * chunkBytes < file.size {
-      let count = min(Self.batch, (file.size - number * chunkBytes + chunkBytes - 1) / chunkBytes)
-      let chunks = (0..<count).map { _ in content.read(chunkBytes) ?? [] }
-      guard chunks.dropLast().allSatisfy({ $0.count == chunkBytes }), chunks.last?.isEmpty == false else {
-        return try giveUp(file, "the content in the store was shortened")
-      }
-      answer = try link.put(chunks, of: file.id, first: number)
-      guard try isTaken(answer, file) else { return }
-      number += count
-      try show(file, done: min(file.size, number * chunkBytes))
+    while number * chunkBytes < file.key.size {
+      let chunks = try chunks(of: content, file, from: number)
+      guard try isTaken(timed { try link.put(chunks, of: file.key.id, first: number) }, file) else { return }
+      number += chunks.count
+      try show(file, done: min(file.key.size, number * chunkBytes))
+      if number * chunkBytes < file.key.size, try mustYield(file) { return }
     }
     try finish(file)
   }
 
+  /// - Throws: `store_damaged` if the content is shorter than it was.
+  private func chunks(of content: borrowing OpenFile, _ file: HubFiles.Row, from number: Int) throws -> [[UInt8]] {
+    let rest = file.key.size - number * chunkBytes
+    var chunks: [[UInt8]] = []
+    for offset in stride(from: 0, to: min(rest, batch * chunkBytes), by: chunkBytes) {
+      let chunk = content.read(chunkBytes) ?? []
+      guard chunk.count == min(chunkBytes, rest - offset) else {
+        throw DMError(.storeDamaged, "the content in the store is shorter than it was")
+      }
+      chunks.append(chunk)
+    }
+    return chunks
+  }
+
   /// Whether the hub takes what was sent; if not, records the reason.
   private func isTaken(_ answer: FileAnswer, _ file: HubFiles.Row) throws -> Bool {
-    guard let fault = answer.fault else { return true }
-    if fault == "over_quota" {
-      let until = answer.retryAt ?? Timestamp(microseconds: Timestamp.now.microseconds + Self.faultPause)
-      try store.write {
-        try store.hubFiles.set(file.task, of: file.id, notBefore: until, fault: Messenger.overQuota)
-      }
-    } else {
-      try giveUp(file, "the hub refuses the file (\(fault))")
+    switch answer.fault {
+    case nil: return true
+    case "over_quota":
+      // The clock here may be ahead of the hub's.
+      let soonest = Timestamp(microseconds: Timestamp.now.microseconds + Self.machinePause)
+      let until = max(answer.retryAt ?? soonest, soonest)
+      try store.write { try store.hubFiles.fail(file.key, Messenger.overQuota, until: until) }
+    // The hub was restored, or has erased the file since; the upload begins anew.
+    case "unknown_attachment": try postpone(file, "the hub has lost what was uploaded", Self.connectionPause)
+    case let fault?:
+      try store.write { try store.hubFiles.fail(file.key, "the hub refuses the file (\(fault))", until: nil) }
     }
     return false
   }
 
-  /// Gives a file that another one on the hub has taken the id of another id, in all messages that wait.
+  /// Gives a file a new id in all waiting messages, because its id is taken on the hub.
   private func replace(_ file: HubFiles.Row) throws {
-    try store.write { try Session(messenger, store, messenger.linkedStore().1.user).replace(file.id, with: .random()) }
+    try store.write { try Session(messenger, store, messenger.linkedStore().1.user).replace(file, with: .random()) }
   }
 
-  private func finish(_ file: HubFiles.Row) throws { try store.write { try store.hubFiles.set(.none, of: file.id) } }
-
-  /// Records that a file cannot be carried; the hub then refuses messages with it.
-  private func giveUp(_ file: HubFiles.Row, _ fault: String) throws {
-    try store.write { try store.hubFiles.set(.none, of: file.id, fault: fault) }
+  private func finish(_ file: HubFiles.Row) throws {
+    try store.write { try store.hubFiles.set(isUploaded: true, of: file.key) }
   }
 
-  private func postpone(_ file: HubFiles.Row, _ fault: String) throws {
-    let until = Timestamp(microseconds: Timestamp.now.microseconds + Self.faultPause)
-    try store.write { try store.hubFiles.set(file.task, of: file.id, notBefore: until, fault: fault) }
+  private func postpone(_ file: HubFiles.Row, _ fault: String, _ pause: Int64) throws {
+    let until = Timestamp(microseconds: Timestamp.now.microseconds + pause)
+    try store.write { try store.hubFiles.fail(file.key, fault, until: until) }
   }
 
   // MARK: Fetching
 
   private func fetch(_ file: HubFiles.Row) throws {
     try location.contents.create()
-    if location.contents.size(of: file.hash) == file.size { return try finishFetching(file) }
+    // A content of another size is another one than its sender described.
+    if location.contents.size(of: file.key.hash) != nil { return try finishFetching(file) }
     var part = try PartialContent(location.contents, file, chunkBytes)
-    while part.count < file.size {
+    while part.count < file.key.size {
       let before = part.count
-      try link.fetch(file.id, first: before / chunkBytes, count: Self.batch) { try part.append($0) }
+      try timed {
+        try link.fetch(file.key.id, first: before / chunkBytes, count: batch) { try part.append($0) }
+      }
       if part.count == before {
         part.remove()
-        return try giveUp(file, "the hub does not have the file, or no longer")
+        return try giveUp(file, "the hub does not have the file; its message may have been deleted")
       }
       try show(file, done: part.count)
+      if part.count < file.key.size, try mustYield(file) { return }
     }
-    guard part.count == file.size, part.hash() == file.hash else {
+    guard part.count == file.key.size, part.hash() == file.key.hash else {
       part.remove()
       return try giveUp(file, "the file is not what its sender described")
     }
-    try location.contents.install(part.path, as: file.hash)
+    try location.contents.install(part.path, as: file.key.hash)
     try finishFetching(file)
   }
 
+  /// Records that a file cannot be fetched.
+  private func giveUp(_ file: HubFiles.Row, _ fault: String) throws {
+    try store.write { try store.hubFiles.fail(file.key, fault, until: nil) }
+  }
+
   private func finishFetching(_ file: HubFiles.Row) throws {
-    try store.write { try store.hubFiles.finishFetching(file.hash) }
+    try store.write { try store.hubFiles.finishFetching(file.key.hash) }
   }
 
   // MARK: Progress
 
   private func show(_ file: HubFiles.Row, done: Int) throws {
-    try FileProgress(file: file.id, doneBytes: done).write(to: location.liveFile)
+    try FileProgress(file: file.key.id, doneBytes: done).write(to: location.liveFile)
   }
 }
 
@@ -193,17 +238,19 @@ private struct PartialContent: ~Copyable {
 
   /// Opens the file, and reads the whole chunks that it has.
   init(_ contents: ContentFolder, _ row: HubFiles.Row, _ chunkBytes: Int) throws {
-    let path = contents.partialPath(of: row.id)
+    let path = contents.partialPath(of: row.key.hash)
+    // Another sender may have named another size.
+    if let status = FileStatus(itself: path), status.size > row.key.size { removeFile(path) }
     if case .failed(let reason) = createFile(path) { throw fileError(.cannotCreate, "create", path, reason) }
     let file = try OpenFile(path, for: .readingAndWriting) { fileError(.inputOutput, "open", path, $0) }
     var (count, sum) = (0, SHA256())
-    for _ in 0..<(try min(file.status().size, row.size) / chunkBytes) {
+    for _ in 0..<(try min(file.status().size, row.key.size) / chunkBytes) {
       guard let chunk = file.read(chunkBytes), chunk.count == chunkBytes else { break }
       chunk.withUnsafeBytes { sum.update($0) }
       count += chunk.count
     }
     file.seek(to: count)
-    (self.path, self.count, self.sum, limit, self.chunkBytes) = (path, count, sum, row.size, chunkBytes)
+    (self.path, self.count, self.sum, limit, self.chunkBytes) = (path, count, sum, row.key.size, chunkBytes)
     self.file = file
   }
 

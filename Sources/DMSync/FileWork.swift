@@ -1,36 +1,52 @@
+package import DMKit
+internal import DMModel
 internal import DMSystem
 
-/// How a sync process has files carried: by itself when all else is done, or by another process meanwhile.
+/// Has files carried by another process, so that messages do not wait for them.
 package final class FileWork {
-  private let carrier: FileCarrier?
+  private let messenger: Messenger
   private let start: () throws -> Void
   /// When a process may be started again, as a time of `monotonicMicroseconds`.
   private var startAt: Int64 = 0
 
   /// Microseconds.
   private static let pause: Int64 = 2_000_000
+  private static let tick: Int64 = 200_000
+  /// How often a process is started while another one waits for the files.
+  private static let mostStarts = 20
 
-  /// - Parameters:
-  ///   - carrier: carries files in this process; nil for a process that keeps synchronizing.
-  ///   - start: starts a process that carries files, unless one runs.
-  package init(_ carrier: FileCarrier?, start: @escaping () throws -> Void = {}) {
-    self.carrier = carrier
+  /// - Parameter start: starts a process that carries files, unless one runs.
+  package init(_ messenger: Messenger, start: @escaping () throws -> Void) {
+    self.messenger = messenger
     self.start = start
   }
 
-  /// Carries files, and then the messages that waited for them.
-  func carryHere(_ engine: SyncEngine) throws {
-    guard let carrier, try engine.hasFilesDue(), try carrier.lead() else { return }
-    while try engine.hasFilesDue() {
-      try carrier.carry()
-      try engine.drain()
+  /// Starts the process if files are due.
+  ///
+  /// - Returns: when to look again, as a time of `monotonicMicroseconds`; `.max` if no file waits.
+  @discardableResult func carry(_ engine: SyncEngine) throws -> Int64 {
+    guard let dueAt = try engine.filesDueAt() else { return .max }
+    let now = monotonicMicroseconds()
+    let rest = max(0, dueAt.microseconds - Timestamp.now.microseconds)
+    if rest > 0 { return now + rest }
+    if now >= startAt {
+      startAt = now + Self.pause
+      try start()
     }
+    return startAt
   }
 
-  /// Has another process carry files.
-  func carryApart(_ engine: SyncEngine) throws {
-    guard monotonicMicroseconds() >= startAt, engine.hello?.hasFiles == true, try engine.hasFilesDue() else { return }
-    startAt = monotonicMicroseconds() + Self.pause
-    try start()
+  /// Has all files carried that are due, and pushes the messages that wait for them meanwhile.
+  func finish(_ engine: SyncEngine) throws {
+    var starts = 0
+    while let dueAt = try engine.filesDueAt(), dueAt <= .now, starts < Self.mostStarts {
+      if try !messenger.areFilesCarried() {
+        starts += 1
+        try start()
+      }
+      try engine.wait(for: .seconds(30), until: monotonicMicroseconds() + Self.tick)
+      try engine.drain()
+    }
+    try engine.drain()
   }
 }

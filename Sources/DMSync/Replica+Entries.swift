@@ -38,9 +38,9 @@ extension Replica {
   private func ownOperation(_ entry: HubEntry) throws -> Outbox.Row? {
     guard try user(entry.actor) == me, let nonce = entry.nonce, let operation = try store.outbox.row(nonce: nonce)
     else { return nil }
-    // Another machine used the nonce for another text: the hub's answer decides about this operation.
-    let (said, mine) = (HubPayload.text(entry.payload)?.text, HubPayload.text(operation.payload)?.text)
-    if entry.kind == .message, let said, let mine, ExactString(said) != ExactString(mine) { return nil }
+    // Another machine used the nonce for another message: the hub's answer decides about this operation.
+    let (said, mine) = (HubPayload.text(entry.payload), HubPayload.text(operation.payload))
+    if entry.kind == .message, let said, let mine, !said.hasSameContent(as: mine) { return nil }
     return operation
   }
 
@@ -185,10 +185,12 @@ extension Replica {
   }
 
   /// Whether a message has contents, and is neither deleted nor expired.
-  func isThere(_ message: Messages.Row) throws -> Bool {
+  static func isThere(_ message: Messages.Row, in store: Store) throws -> Bool {
     try message.text != nil || store.hubUnreadable.contains(message.key)
       || !store.attachments.all(of: message.key).isEmpty
   }
+
+  private func isThere(_ message: Messages.Row) throws -> Bool { try Self.isThere(message, in: store) }
 
   private func delete(_ message: Messages.Row, _ id: Identifier, at time: Timestamp) throws {
     guard try isThere(message) else { return }

@@ -69,14 +69,17 @@ extension Replica {
   private func attachments(
     of payload: HubPayload.Text?, by actor: UserKey, _ waiting: Waiting.Row?, in conversation: ConversationKey
   ) throws -> [Attachments.Row] {
+    let received = payload?.attachments ?? []
     if let waiting {
       let attachments = try store.hubAttachments.waiting(waiting.key)
       try store.hubAttachments.release(waiting.key)
+      // Another machine of the user may have sent the message, with files of its own.
+      for (row, other) in zip(attachments, received) { try Session(messenger, store, me).setFiles(of: row, to: other) }
       return attachments
     }
-    guard let attachments = payload?.attachments, !attachments.isEmpty else { return [] }
+    if received.isEmpty { return [] }
     let fetches = try store.logsChanges && !store.blocks.hasBlocked(actor, by: me)
-    return try Session(messenger, store, actor).receive(attachments, fetches: fetches, at: .now)
+    return try Session(messenger, store, actor).receive(received, fetches: fetches, at: .now)
   }
 
   /// Replaces a waiting message with the one that the hub has numbered.

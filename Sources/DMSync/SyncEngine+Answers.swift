@@ -60,7 +60,7 @@ extension SyncEngine {
   }
 
   /// How often a message is pushed whose files the hub does not have.
-  private static let fileAttempts = 5
+  private static let fileAttempts = 20
 
   private func settle(_ row: Outbox.Row, refusedFor fault: String, _ answer: HubAnswer) throws {
     if fault == "over_quota" {
@@ -71,7 +71,7 @@ extension SyncEngine {
     if fault == "unknown_attachment", row.attempts < Self.fileAttempts,
       try Session(messenger, store, hub().user).uploadAgain(row, evenFailed: false)
     {
-      // The hub has erased a file since, or was restored.
+      // The hub has erased a file since, or was restored. Pushes whose answers were lost count, too.
       return try store.outbox.postpone(row.key, until: nil)
     }
     let mayComeBack = ["unknown_conversation", "not_allowed", "unknown_message", "unknown_user"].contains(fault)
@@ -86,7 +86,7 @@ extension SyncEngine {
     guard row.act.isOnMessage, let id = row.target,
       let address = try store.messages.address(ofIDOrAlias: id), let message = try store.messages.row(at: address)
     else { return false }
-    return try message.text == nil && !store.hubUnreadable.contains(message.key)
+    return try !Replica.isThere(message, in: store)
   }
 
   /// Records that the hub refused an operation, and undoes its effect in the store.

@@ -75,7 +75,7 @@ extension SyncEngine {
     guard hello?.isStandby != true else { return [] }
     var pushable: [Pushed] = []
     var bytes = 0
-    var held: Set<ConversationKey> = []
+    var held: [ConversationKey: Hold] = [:]
     var page = try store.outbox.open(limit: Self.outboxPage)
     // A long queue goes in larger pushes, unless the hub recently failed to process one.
     let isMuch = page.count == Self.outboxPage && pace.batchSize == Pace.maximumBatch
@@ -96,21 +96,29 @@ extension SyncEngine {
 
   private static let outboxPage = 500
 
+  /// What a held operation holds back in its conversation: later changes of the conversation, or also later messages.
+  enum Hold { case changes, all }
+
   /// The operation, if it can be pushed now and nothing that it depends on is held back.
-  private func pushed(_ row: Outbox.Row, _ held: inout Set<ConversationKey>) throws -> Pushed? {
+  private func pushed(_ row: Outbox.Row, _ held: inout [ConversationKey: Hold]) throws -> Pushed? {
     // Receipts name messages that have numbers already, so they need not wait for a message that is held back.
     // So do deletions, with which a user makes room on the hub.
     let isUnordered = [.read, .delivered, .delete].contains(row.act)
-    if !isUnordered, let conversation = row.conversation, held.contains(conversation) { return nil }
+    let hold = row.conversation.flatMap { held[$0] }
+    if !isUnordered, hold == .all || hold == .changes && row.act != .say && !row.act.isOnMessage {
+      if let conversation = row.conversation { held[conversation] = .all }
+      return nil
+    }
     guard row.notBefore.map({ $0 <= .now }) ?? true, try !isReceiptHeld(row), let operation = try operation(row) else {
-      // An act on a message waits only for that message, and a message for its files. Any other held operation holds back
-      // all that follow it.
-      let holdsBack = try !isUnordered && !row.act.isOnMessage && !waitsForFiles(row)
-      if holdsBack, let conversation = row.conversation { held.insert(conversation) }
+      // An act on a message waits only for that message; any other held operation holds back all that follow it. But a message
+      // that waits for its files lets other messages pass, and not those who are added after it.
+      if !isUnordered, !row.act.isOnMessage, let conversation = row.conversation {
+        held[conversation] = try hold != .all && waitsForFiles(row) ? .changes : .all
+      }
       return nil
     }
     // The hub may answer with another id for a new conversation, so what follows waits for the answer.
-    if [.begin, .group].contains(row.act), let conversation = row.conversation { held.insert(conversation) }
+    if [.begin, .group].contains(row.act), let conversation = row.conversation { held[conversation] = .all }
     return Pushed(row: row, operation: operation)
   }
 

@@ -240,11 +240,11 @@ package final class SyncEngine {
   /// Whether there is something to push now.
   package func hasPushes() throws -> Bool { try !store.read { try pushable(1).isEmpty } }
 
-  /// Whether files wait to be uploaded or fetched.
-  package func hasFiles() throws -> Bool { try !store.read(store.hubFiles.pending).isEmpty }
-
-  /// Whether files can be uploaded or fetched now.
-  package func hasFilesDue() throws -> Bool { try store.read { try store.hubFiles.areDue(at: .now) } }
+  /// When the first file can be uploaded or fetched; nil if none waits, or if the hub takes no files.
+  package func filesDueAt() throws -> Timestamp? {
+    guard hello?.hasFiles == true else { return nil }
+    return try store.read(store.hubFiles.dueAt)
+  }
 
   /// Pushes and pulls until nothing is left that can be done now.
   ///

@@ -55,17 +55,8 @@ package final class SyncLoop {
   /// - Returns: false if another process has it.
   /// - Throws: `io_error`.
   package func lead() throws -> Bool {
-    if let handedOn = FileLock(handedOn: 3, of: location.syncLock) {
-      lock = consume handedOn
-      return true
-    }
-    do throws(DMError) {
-      lock = try FileLock(path: location.syncLock, milliseconds: 0, busy: DMError(.busy, "another process has it"))
-      return true
-    } catch {
-      if error.code == .busy { return false }
-      throw error
-    }
+    lock = try FileLock(leading: location.syncLock)
+    return lock != nil
   }
 
   // MARK: Once
@@ -86,7 +77,7 @@ package final class SyncLoop {
           try engine.drain()
         }
         if engine.heldUntil != nil { throw HubFault.locked("another member holds the lock of a conversation", []) }
-        try files?.carryHere(engine)
+        try files?.finish(engine)
         return try refuseSetAside()
       } catch let fault as HubFault {
         engine.close()
@@ -112,6 +103,7 @@ package final class SyncLoop {
     let asked = asked
     try show(.connecting)
     try engine.connect()
+    running.takesFiles = engine.hello?.hasFiles != false
     if try engine.hasWork() { try show(.filling) }
     // Pulls first, because a fresh read waits for new entries, but not for their receipts.
     try engine.pull()
@@ -165,7 +157,7 @@ package final class SyncLoop {
         try carry()
         lastSuccess = monotonicMicroseconds()
         if engine.hello?.takesTurns == true {
-          try files?.carryApart(engine)
+          try files?.carry(engine)
           engine.close()
           if lingers, isGone || monotonicMicroseconds() - start > Self.lingering && !isFollowed { return }
           pause(for: Int64.random(in: Self.turnPause), orUntilRung: Watch(location.bell))
@@ -190,11 +182,12 @@ package final class SyncLoop {
   /// Pushes and pulls as long as the connection lasts; with `lingers`, returns when there is nothing left to do.
   private func stay(_ lingers: Bool) throws {
     var (lastWork, lastPush, pushPause) = (monotonicMicroseconds(), Int64(0), Self.pushPause)
-    var connectedAt = monotonicMicroseconds()
+    var (connectedAt, filesAt) = (monotonicMicroseconds(), Int64(0))
     signals.begin()
     while true {
       let hasSignals = engine.hello?.hasSignals == true && engine.hello?.isStandby == false
-      try engine.wait(for: .microseconds(Self.comparePause), until: hasSignals ? signals.due : .max)
+      let due = min(filesAt, hasSignals ? signals.due : .max)
+      try engine.wait(for: .microseconds(Self.comparePause), until: due)
       // A standby that has become a primary says so only on a new connection.
       if engine.hello?.isStandby == true, monotonicMicroseconds() - connectedAt > Self.comparePause {
         connectedAt = monotonicMicroseconds()
@@ -213,7 +206,7 @@ package final class SyncLoop {
         if pushed > 0 { lastPush = lastWork }
         pushPause = pushed > 1 ? min(2 * pushPause, Self.longestPushPause) : Self.pushPause
       }
-      try files?.carryApart(engine)
+      filesAt = try files?.carry(engine) ?? .max
       if hasSignals, try signals.carry() { engine.answeredAt = .now }
       running.lastSyncAt = engine.answeredAt
       (running.pulled, running.answered) = (asked, asked)
@@ -221,7 +214,7 @@ package final class SyncLoop {
       try refresh(isAsked: isAsked)
       if lingers, isGone { return }
       guard lingers, monotonicMicroseconds() - lastWork > Self.lingering, !isFollowed else { continue }
-      if try messenger.postponedUntil() == nil && !engine.hasFiles() { return }
+      if try messenger.postponedUntil() == nil && engine.filesDueAt() == nil { return }
     }
   }
 

@@ -54,6 +54,23 @@ package struct FileLock: ~Copyable {
     self.descriptor = descriptor
   }
 
+  /// Takes the lock of the one process that does some work: one that this process inherited, or a new one.
+  ///
+  /// - Returns: nil if another process has it.
+  /// - Throws: `io_error`.
+  package init?(leading path: String) throws(DMError) {
+    if let handedOn = FileLock(handedOn: 3, of: path) {
+      self = handedOn
+      return
+    }
+    do throws(DMError) {
+      self = try FileLock(path: path, milliseconds: 0, busy: DMError(.busy, "another process has it"))
+    } catch {
+      if error.code == .busy { return nil }
+      throw error
+    }
+  }
+
   /// Takes a shared lock, which many processes may have at a time; meanwhile no process gets the exclusive lock.
   ///
   /// - Parameter path: a file or a folder; the result is nil if it does not exist.

@@ -60,15 +60,11 @@ extension DMSyncProgram {
     try call.arguments[files] ? carryFiles(call) : carry(call)
   }
 
-  private static func carrier(_ call: Invocation) throws -> FileCarrier {
-    let messenger = try call.messenger()
-    return try FileCarrier(messenger, PQFileLink(messenger.location))
-  }
-
   /// Carries files alone, unless another process does.
   private static func carryFiles(_ call: Invocation) throws {
     forgetVariables(beginningWith: "PG")
-    let carrier = try carrier(call)
+    let messenger = try call.messenger()
+    let carrier = try FileCarrier(messenger, PQFileLink(messenger.location))
     do {
       if try carrier.lead() { try carrier.carry() }
     } catch let fault as HubFault {
@@ -76,14 +72,18 @@ extension DMSyncProgram {
     }
   }
 
+  /// The process that carries files for this one.
+  private static func fileWork(_ call: Invocation) throws -> FileWork {
+    let messenger = try call.messenger()
+    return FileWork(messenger) { try Carrier.startFiles(for: messenger) }
+  }
+
   /// Synchronizes once, or as long as the flags say.
   private static func carry(_ call: Invocation) throws {
     let (follows, lingers) = (call.arguments[follow], call.arguments[linger])
     let messenger = try call.messenger()
     var last: HubStatus?
-    let goesOn = follows || lingers
-    let work = FileWork(goesOn ? nil : try carrier(call)) { try Carrier.startFiles(for: messenger) }
-    let loop = try SyncLoop(messenger, link(call), files: work) {
+    let loop = try SyncLoop(messenger, link(call), files: fileWork(call)) {
       guard follows else { return }
       let status = try messenger.hubStatus()
       if last?.isSimilar(to: status) != true {
@@ -100,7 +100,7 @@ extension DMSyncProgram {
       try SyncLoop.ask(messenger)
       return try printResult(call)
     }
-    if goesOn { return try loop.follow(lingers: lingers) }
+    if follows || lingers { return try loop.follow(lingers: lingers) }
     try loop.once()
     try printResult(call)
   }
@@ -156,7 +156,7 @@ extension DMSyncProgram {
     let token = try word == "-" ? readToken(isOptional: joining.hasBegun) : word
     do {
       try joining.join(token.map { try Invitation(token: $0) })
-      let loop = try SyncLoop(messenger, link(call), files: FileWork(carrier(call)))
+      let loop = try SyncLoop(messenger, link(call), files: fileWork(call))
       if try loop.lead() { try loop.once() }
     } catch let fault as HubFault {
       throw fault.error

@@ -5,6 +5,7 @@ import Testing
 @testable import DMPostgres
 @testable import DMStore
 @testable import DMSync
+@testable import DMSystem
 @testable import StoreSupport
 @testable import TestSupport
 
@@ -71,7 +72,7 @@ struct FileAttackTests {
     #expect(try mallory.text(of: .random) == nil)
   }
 
-  @Test func `a file that no message has is its owner's alone`() throws {
+  @Test func `only its uploader can read a file that no message has`() throws {
     let file = Identifier.random
     try alice.upload(file, "mine")
     #expect(try alice.text(of: file) == "mine" && bob.text(of: file) == nil)
@@ -145,7 +146,7 @@ struct FileAttackTests {
     #expect(try alice.attacker.push([delete]).map(\.fault) == [nil])
   }
 
-  @Test func `an upload that goes on nowhere is erased after a week, and one that goes on is not`() throws {
+  @Test func `an abandoned upload is erased after a week, and a resumed one is kept`() throws {
     let (old, new, chunk) = (Identifier.random, Identifier.random, [UInt8](repeating: 7, count: 262_144))
     for file in [old, new] {
       #expect(try alice.link.upload(file, size: 40 * chunk.count) == FileAnswer())
@@ -165,8 +166,41 @@ struct FileAttackTests {
     #expect(try hub.query("SELECT id FROM dm.file WHERE id IN ('\(old)', '\(new)')") == ["\(new)"])
   }
 
+  @Test func `a member who keeps a file locked stops no push of others, and uploads at once cannot evade the limit`()
+    throws
+  {
+    let message = Identifier.random
+    let file = Identifier.random
+    let old = Identifier.random
+    try alice.upload(file, "held")
+    #expect(try alice.link.upload(old, size: 7) == FileAnswer())
+    #expect(try alice.send(file, in: direct, id: message) == nil)
+    _ = try hub.query("UPDATE dm.file SET unused_at = now() - interval '8 days' WHERE id = '\(old)' RETURNING 1")
+    try alice.attacker.connection.execute("BEGIN")
+    // It refuses the chunk, and locks the file.
+    for file in [file, old] { #expect(try alice.attacker.state(of: "SELECT dm1.put('\(file)', 9, 'x')") == "ok") }
+    _ = try hub.query("UPDATE dm.entry SET expires_at = now() - interval '1 day' WHERE id = '\(message)' RETURNING 1")
+    let start = monotonicMicroseconds()
+    for _ in 0..<3 { #expect(try mallory.attacker.push([.say("x", in: group)]).map(\.fault) == ["not_allowed"]) }
+    #expect(try bob.attacker.push([.say("hello", in: direct)]).map(\.fault) == [nil])
+    // Far less than the time after which a lock is given up.
+    #expect(monotonicMicroseconds() - start < 2_000_000)
+    #expect(try bob.text(of: file) == nil)
+    try alice.attacker.connection.execute("COMMIT")
+    for _ in 0..<2 { #expect(try bob.attacker.push([.say("hello", in: direct)]).map(\.fault) == [nil]) }
+    #expect(try hub.query("SELECT count(*) FROM dm.file WHERE id = '\(file)'") == ["0"])
+    // What an open transaction has uploaded counts as soon as it is there.
+    let (first, second, chunk) = (Identifier.random, Identifier.random, [UInt8](repeating: 7, count: 262_144))
+    try hub.administrator.limit([.fileBytesPerHour((1 << 20) + 4096)])
+    for file in [first, second] { #expect(try alice.link.upload(file, size: 4 * chunk.count) == FileAnswer()) }
+    #expect(try alice.link.put([chunk, chunk], of: first, first: 0) == FileAnswer())
+    #expect(try alice.link.put([chunk, chunk], of: second, first: 0) == FileAnswer())
+    #expect(try alice.link.put([chunk], of: first, first: 2).fault == "over_quota")
+  }
+
   @Test func `uploads count against the limits of an hour and of a person`() throws {
-    try hub.administrator.limit([.fileBytesPerHour(1 << 20)])
+    // Each file counts a little more than its size.
+    try hub.administrator.limit([.fileBytesPerHour((1 << 20) + 2000)])
     let (file, chunk) = (Identifier.random, [UInt8](repeating: 7, count: 262_144))
     #expect(try bob.link.upload(file, size: 8 * chunk.count) == FileAnswer())
     let answer = try bob.link.put(Array(repeating: chunk, count: 8), of: file, first: 0)
@@ -175,7 +209,7 @@ struct FileAttackTests {
     #expect(try bob.link.upload(file, size: 8 * chunk.count).chunks == 4)
     // Messages have a limit of their own.
     #expect(try bob.attacker.push([.say("hello", in: direct)]).map(\.fault) == [nil])
-    try hub.administrator.limit([.bytesPerPerson(3 << 20)])
+    try hub.administrator.limit([.bytesPerPerson(3 << 20), .fileBytesPerHour(1 << 30)])
     #expect(try bob.link.upload(.random, size: 2 << 20).fault == "over_quota")
     #expect(try bob.link.upload(.random, size: 1 << 19).fault == nil)
     #expect(try alice.link.upload(.random, size: 2 << 20).fault == nil)

@@ -37,7 +37,7 @@ struct HubAttachmentTests {
   @Test(arguments: [
     "null", "[]", "7", "{}", #""file""#, #"{"file":"x","sha256":"y","size_bytes":1}"#,
     #"{"file":"00000000-0000-0000-0000-000000000001","size_bytes":1}"#,
-  ]) func `what is no attachment is left out`(json: String) {
+  ]) func `invalid attachments are ignored`(json: String) {
     #expect(read(json).map(\.attachment.name) == ["good"])
   }
 

@@ -9,8 +9,6 @@ struct ModelFiles {
     let owner: Int64
     let size: Int
     var bytes: [UInt8] = []
-    /// Whether a message had it, and all such messages were erased.
-    var isErased = false
 
     var isWhole: Bool { bytes.count == size }
   }

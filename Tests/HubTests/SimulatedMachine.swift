@@ -124,6 +124,8 @@ final class SimulatedMachine {
   /// One attempt to carry files, which may fail.
   func carryFiles() throws {
     do {
+      // Real time passes between attempts.
+      try messenger.linkedStore().0.write { try messenger.linkedStore().0.hubFiles.hurry() }
       try FileCarrier(messenger, fileLink, chunkBytes: ModelHub.chunkBytes).carry()
     } catch is HubFault {
     } catch is Kill {}

@@ -155,7 +155,7 @@ final class Simulation {
     let nonce = dice.chance(30) ? "n\(dice.below(40))" : nil
     do {
       let text = "\(machine.handle) \(said)"
-      let attached = try dice.chance(20) && nonce == nil ? attachments(of: machine) : []
+      let attached = try dice.chance(20) ? attachments(of: machine) : []
       let outgoing = try Outgoing(
         to: conversation, text: attached.isEmpty || dice.chance(50) ? text : "", nonce: nonce, attachments: attached)
       let message = try machine.messenger.send(outgoing)

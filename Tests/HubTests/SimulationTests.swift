@@ -126,7 +126,10 @@ extension Simulation {
           let file = try store.hubAttachments.files(of: key)?.file
         else { throw Violation(description: "\(machine.handle): the attachment \(sent.attachment.id) has no file") }
         if machine.messenger.location.contents.size(of: sent.attachment.sha256) != nil { continue }
-        try store.write { try store.hubFiles.set(.fetch, of: file) }
+        try store.write {
+          try store.hubFiles.set(
+            isWanted: true, of: HubFiles.Key(id: file, hash: sent.attachment.sha256, size: sent.attachment.sizeBytes))
+        }
         try machine.carryFiles()
         if machine.messenger.location.contents.size(of: sent.attachment.sha256) == nil {
           throw Violation(description: "\(machine.handle): the file \(file) of \(sent.message.id) does not come")
@@ -147,7 +150,8 @@ extension Simulation {
         "SELECT conversation, user, from_seq, to_seq, is_deleted, is_unseen FROM hidden_range"))
     print(
       try machine.store.texts("SELECT conversation || ' ' || rev || ' ' || known || ' ' || sees FROM hub_conversation"))
-    let files = "SELECT hex(uuid) || ' ' || size_bytes || ' task ' || task || ' ' || coalesce(fault, '-') FROM hub_file"
+    let files =
+      "SELECT hex(uuid) || ' ' || size_bytes || ' uploaded ' || is_uploaded || ' wanted ' || is_wanted || ' ' || coalesce(fault, '-') FROM hub_file"
     for line in try machine.store.texts(files) { print(line) }
   }
 

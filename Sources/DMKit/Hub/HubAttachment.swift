@@ -19,6 +19,19 @@ package struct HubAttachment: Equatable, Sendable {
   /// The ids of the files.
   package var files: [Identifier] { [file] + (thumbnailFile.map { [$0] } ?? []) }
 
+  /// The files with their contents.
+  var contents: [HubFiles.Key] {
+    let content = HubFiles.Key(id: file, hash: attachment.sha256, size: attachment.sizeBytes)
+    guard let thumbnail = attachment.thumbnail, let thumbnailFile else { return [content] }
+    return [content, HubFiles.Key(id: thumbnailFile, hash: thumbnail.sha256, size: thumbnail.sizeBytes)]
+  }
+
+  /// Gives a content another file.
+  mutating func replace(_ file: Identifier, with other: Identifier) {
+    if self.file == file { self.file = other }
+    if thumbnailFile == file { thumbnailFile = other }
+  }
+
   func write(to json: inout JSONWriter) {
     json.object { json in
       json.member("kind", attachment.kind.rawValue)
@@ -45,7 +58,7 @@ package struct HubAttachment: Equatable, Sendable {
     json.member("size_bytes", size)
   }
 
-  // MARK: Reading what anybody may have written
+  // MARK: Reading untrusted payloads
 
   /// The attachments of a payload, without those that cannot be read.
   static func all(_ value: JSONValue?) -> [HubAttachment] {

@@ -21,6 +21,12 @@ package enum HubPayload: Equatable, Sendable {
       self.forwardedFrom = forwardedFrom
       self.attachments = attachments
     }
+
+    /// Whether two messages have the same text, and attachments with equal contents, whatever the files are.
+    package func hasSameContent(as other: Text) -> Bool {
+      text.map(ExactString.init) == other.text.map(ExactString.init)
+        && attachments.map(\.attachment.sha256) == other.attachments.map(\.attachment.sha256)
+    }
   }
 
   /// The settings of a group that a newly added member needs.

@@ -24,18 +24,22 @@ extension Messenger {
   /// The files that wait or are on their way; empty for a store that is not linked.
   package func transfers() throws -> [Transfer] {
     guard let store = try existingStore(), store.isLinked else { return [] }
-    let current = FileProgress(path: location.liveFile)
+    // The file of a process that was killed stays.
+    let current = try areFilesCarried() ? FileProgress(path: location.liveFile) : nil
     return try store.read {
       try store.hubFiles.pending().map { file in
-        let isCurrent = current?.file == file.id
-        let kept = FileStatus(itself: location.contents.partialPath(of: file.id))?.size
+        let isCurrent = current?.file == file.key.id
+        let kept = FileStatus(itself: location.contents.partialPath(of: file.key.hash))?.size
         return Transfer(
-          direction: file.task == .upload ? .upload : .fetch, state: isCurrent ? .running : .waiting,
-          name: try store.attachments.name(of: file.hash), sha256: file.hash, sizeBytes: file.size,
+          direction: file.isUploaded ? .fetch : .upload, state: isCurrent ? .running : .waiting,
+          name: try store.hubAttachments.name(of: file.key.id), sha256: file.key.hash, sizeBytes: file.key.size,
           doneBytes: isCurrent ? current?.doneBytes ?? 0 : kept ?? 0, notBefore: file.notBefore, fault: file.fault)
       }
     }
   }
+
+  /// Whether a process exchanges files with the hub.
+  package func areFilesCarried() throws -> Bool { filesLock() == nil }
 
   /// Whether a content is in the store; that of a linked store may have to be fetched from the hub first.
   public func has(_ part: AttachmentPart, of attachment: Attachment) -> Bool {
@@ -64,6 +68,7 @@ extension Messenger {
     guard let store = try existingStore(), let hub = try store.hub.row() else { return }
     var wanted = Set(try attachments.map { try $0.hash(of: part) }.filter { location.contents.size(of: $0) == nil })
     if wanted.isEmpty { return }
+    if hub.leftAt != nil { throw DMError(.hubUnreachable, "this store has left its hub", remedy: .joinHub) }
     if let hindrance = hub.hindrance { throw DMError(.hubUnreachable, hindrance, remedy: .showHubStatus) }
     var wait = FetchWait(self, store)
     let all = try wait.begin(wanted)
@@ -71,7 +76,13 @@ extension Messenger {
       wanted = wanted.filter { location.contents.size(of: $0) == nil }
       if try wanted.isEmpty || !wait.goesOn(wanted) { return }
       if !hasCarrier, let fault = carry() { throw DMError(.hubUnreachable, fault, remedy: .showHubStatus) }
-      try progress(min(all, wait.doneBytes(wanted)), all)
+      do {
+        try progress(min(all, wait.doneBytes(wanted)), all)
+      } catch {
+        // The user has interrupted it.
+        try wait.end(wanted)
+        throw error
+      }
       try wait.pause()
     }
   }
@@ -103,11 +114,20 @@ private struct FetchWait {
     sizes = try store.write {
       try wanted.reduce(into: [:]) { sizes, hash in
         guard let file = try store.hubFiles.rows(of: hash).first else { return }
-        sizes[hash] = file.size
-        try store.hubFiles.set(.fetch, of: file.id)
+        sizes[hash] = file.key.size
+        try store.hubFiles.set(isWanted: true, of: file.key)
       }
     }
     return sizes.values.reduce(0, +)
+  }
+
+  /// Takes the request for contents back.
+  func end(_ wanted: Set<ContentHash>) throws {
+    try store.write {
+      for file in try wanted.flatMap(store.hubFiles.rows) where file.isWanted {
+        try store.hubFiles.set(isWanted: false, of: file.key)
+      }
+    }
   }
 
   /// Whether contents are still being fetched; false if the hub never had them.
@@ -117,12 +137,16 @@ private struct FetchWait {
     var isFetching = false
     for hash in wanted {
       let files = try store.read { try store.hubFiles.rows(of: hash) }
-      if let file = files.first(where: { $0.task == .fetch }) {
-        if let fault = file.fault { throw DMError(.hubUnreachable, "the content cannot be fetched now: \(fault)") }
+      if let file = files.first(where: \.isWanted) {
+        if let fault = file.fault {
+          throw DMError(.hubUnreachable, "the content cannot be fetched now: \(fault)", remedy: .listTransfers)
+        }
         isFetching = true
       } else if let other = files.first(where: { $0.fault == nil }) {
         // Another sender has uploaded the same content, or it has just come.
-        if location.contents.size(of: hash) == nil { try store.write { try store.hubFiles.set(.fetch, of: other.id) } }
+        if location.contents.size(of: hash) == nil {
+          try store.write { try store.hubFiles.set(isWanted: true, of: other.key) }
+        }
         isFetching = true
       } else if let fault = files.first?.fault {
         throw DMError(.unknownAttachment, "the content was not fetched: \(fault)", remedy: .listAttachments)
@@ -142,11 +166,15 @@ private struct FetchWait {
   /// - Throws: `hub_unreachable` if the sync process cannot reach the hub.
   func pause() throws {
     let running = messenger.runningState
+    if !running.takesFiles {
+      throw DMError(.hubUnreachable, "the hub's version takes no files; ask its administrator to update it")
+    }
     if [.waiting, .refused].contains(running.state),
       FileStatus(messenger.location.liveHub)?.modified != written
     {
       throw DMError(
-        .hubUnreachable, "\(running.fault ?? "the hub cannot be reached"); the content is fetched later",
+        .hubUnreachable,
+        "\(running.fault ?? "the hub cannot be reached"); the content will be fetched when the hub can be reached",
         remedy: .showHubStatus)
     }
     var awaited = [Awaited(bell.descriptor, for: .reading), Awaited(live.descriptor, for: .reading)]

@@ -28,20 +28,22 @@ extension Messenger {
 
   /// Waits until the hub has all operations that this messenger queued.
   ///
-  /// - Parameter end: the end of the wait, as a time of `monotonicMicroseconds`. While files are uploaded, the wait goes on.
+  /// - Parameter end: the end of the wait, as a time of `monotonicMicroseconds`. Each progress of a file that they need begins the wait
+  ///   anew.
   /// - Returns: when the hub accepts the operations, if the user is over their quota; nil if it has them.
   /// - Throws: `hub_unreachable` if it takes longer, or the error with which the hub refused an operation.
   package func waitForHub(until end: Int64) throws -> Timestamp? {
     guard !queued.isEmpty, let store = try existingStore() else { return nil }
     let bell = Watch(location.bell)
-    let patience = max(0, end - monotonicMicroseconds())
+    let timeout = max(0, end - monotonicMicroseconds())
     var (end, progress) = (end, FileProgress?.none)
     while true {
-      if case let now = FileProgress(path: location.liveFile), now != progress {
-        if now != nil { end = monotonicMicroseconds() + patience }
-        progress = now
-      }
       let rows = try store.read { try queued.compactMap { try store.outbox.row(at: $0) } }
+      if let now = FileProgress(path: location.liveFile), now != progress,
+        try rows.contains(where: { try HubArguments(json: $0.arguments).files.contains(now.file) })
+      {
+        (end, progress) = (monotonicMicroseconds() + timeout, now)
+      }
       if let refused = rows.first(where: { $0.state == .refused }) {
         let code = refused.fault.flatMap { DMError.Code(rawValue: $0) } ?? .refusedByHub
         throw DMError(
@@ -104,7 +106,7 @@ extension Messenger {
     let until = try store.outbox.postponedUntil()
     return try store.outbox.pending().map { row in
       var row = row
-      if row.state == .queued { row.notBefore = row.notBefore ?? until }
+      if row.state == .queued { row.notBefore = try row.notBefore ?? until ?? store.filesPostponedUntil(row) }
       return row
     }
   }
@@ -112,7 +114,7 @@ extension Messenger {
   /// When the hub accepts the postponed operations; nil if it has postponed none.
   package func postponedUntil() throws -> Timestamp? {
     guard let store = try existingStore(), store.isLinked else { return nil }
-    return try store.read { try store.outbox.postponedUntil() }
+    return try store.read(store.postponedUntil)
   }
 
   private func item(_ row: Outbox.Row, _ session: Session) throws -> OutboxItem {
@@ -178,6 +180,7 @@ extension Messenger {
   ) throws -> [OutboxItem] {
     let (store, hub) = try linkedStore()
     return try store.write {
+      if names.isEmpty { try store.hubFiles.hurry() }
       let session = Session(self, store, hub.user)
       let meant = try pending(store).filter(isMeant)
       let chosen = try names.isEmpty ? meant : names.flatMap { try Self.rows(named: $0, of: meant) }
@@ -203,6 +206,27 @@ extension Messenger {
   package func leaveHub() throws {
     let (store, _) = try linkedStore()
     try store.write { try store.hub.set(leftAt: .now) }
+  }
+}
+
+extension Store {
+  /// When the hub takes the files of a message, if the user is over their quota; nil if they are not.
+  fileprivate func filesPostponedUntil(_ row: Outbox.Row) throws -> Timestamp? {
+    guard row.act == .say else { return nil }
+    return try HubArguments(json: row.arguments).files.flatMap(hubFiles.rows).compactMap(\.postponedUntil).max()
+  }
+
+  /// When the hub takes the first operation or file that it has postponed; nil if it has postponed none.
+  func postponedUntil() throws -> Timestamp? {
+    let files = try hubFiles.pending().compactMap(\.postponedUntil)
+    return try (files + (outbox.postponedUntil().map { [$0] } ?? [])).min()
+  }
+}
+
+extension HubFiles.Row {
+  /// When the hub takes the file, if the user is over their quota; nil if they are not.
+  fileprivate var postponedUntil: Timestamp? {
+    fault == Messenger.overQuota ? notBefore.flatMap { $0 > .now ? $0 : nil } : nil
   }
 }
 

@@ -23,7 +23,7 @@ extension Messenger {
     let (store, hub) = try linkedStore()
     let isRunning = hasCarrier
     let running = runningState
-    let (counts, retryAt) = try store.read { (try store.outbox.counts(), try store.outbox.postponedUntil()) }
+    let (counts, retryAt) = try store.read { (try store.outbox.counts(), try store.postponedUntil()) }
     let setAside = try store.read { try conversationsSetAside(Session(self, store, hub.user), running) }
     let state: HubStatus.State =
       hub.leftAt != nil

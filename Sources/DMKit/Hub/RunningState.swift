@@ -15,6 +15,8 @@ package struct RunningState: Equatable {
   package var fault: String?
   /// Whether the hub does not let the store in.
   package var isRefused = false
+  /// Whether the hub takes files.
+  package var takesFiles = true
   /// The error codes of the conversations that are set aside.
   package var setAside: [Identifier: String] = [:]
 
@@ -33,6 +35,7 @@ package struct RunningState: Equatable {
     pulled = object.time("pulled")
     fault = object.text("fault")
     isRefused = object["is_refused"] == .bool(true)
+    takesFiles = object["takes_files"] != .bool(false)
     guard case .object(let codes)? = object["set_aside"] else { return }
     for member in codes.members {
       if case .string(let word) = member.value, let id = Identifier(member.name) { setAside[id] = word }
@@ -50,6 +53,7 @@ package struct RunningState: Equatable {
       json.member("pulled", pulled.map { Int($0.microseconds) })
       json.member("fault", fault)
       if isRefused { json.member("is_refused", true) }
+      if !takesFiles { json.member("takes_files", false) }
       if setAside.isEmpty { return }
       json.key("set_aside")
       json.object { json in

@@ -33,27 +33,23 @@ extension Session {
   }
 
   private func upload(_ file: Identifier, _ hash: ContentHash, _ size: Int) throws {
-    try store.hubFiles.insert(file, hash, size: size)
-    try store.hubFiles.set(.upload, of: file)
+    let key = HubFiles.Key(id: file, hash: hash, size: size)
+    try store.hubFiles.insert(key)
+    try store.hubFiles.set(isUploaded: false, of: key)
   }
 
-  /// Uploads a file under another id, because another file on the hub has its id; changes all messages that wait for it.
-  package func replace(_ file: Identifier, with other: Identifier) throws {
-    guard let row = try store.hubFiles.row(file) else { return }
-    try store.hubFiles.set(.none, of: file)
-    try upload(other, row.hash, row.size)
-    try store.hubAttachments.replace(file, with: other)
-    for operation in try store.outbox.open() where operation.act == .say {
+  /// Uploads a file under another id, because another file on the hub has its id; changes what waits for it.
+  package func replace(_ file: HubFiles.Row, with other: Identifier) throws {
+    try store.hubFiles.set(isUploaded: true, of: file.key)
+    try upload(other, file.key.hash, file.key.size)
+    try store.hubAttachments.replace(file.key.id, with: other)
+    for operation in try store.outbox.pending() where [.say, .edit].contains(operation.act) {
+      guard var payload = HubPayload.text(operation.payload) else { continue }
+      let before = payload
+      for index in payload.attachments.indices { payload.attachments[index].replace(file.key.id, with: other) }
+      if payload == before { continue }
       var arguments = try HubArguments(json: operation.arguments)
-      guard arguments.files.contains(file), let waiting = HubPayload.text(operation.payload) else { continue }
-      var payload = waiting
-      arguments.files = arguments.files.map { $0 == file ? other : $0 }
-      payload.attachments = waiting.attachments.map { attachment in
-        var attachment = attachment
-        if attachment.file == file { attachment.file = other }
-        if attachment.thumbnailFile == file { attachment.thumbnailFile = other }
-        return attachment
-      }
+      arguments.files = arguments.files.map { $0 == file.key.id ? other : $0 }
       try store.outbox.replace(
         arguments: arguments.json, payload: HubPayload.text(payload).bytes, of: operation.key)
     }
@@ -62,14 +58,17 @@ extension Session {
   /// Queues the upload of the files of a message again.
   ///
   /// - Parameter evenFailed: whether also files that could not be uploaded.
-  /// - Returns: false if there is nothing to upload, or a file could not be uploaded.
+  /// - Returns: false if there is nothing to upload, or if a file cannot be uploaded.
   package func uploadAgain(_ operation: Outbox.Row, evenFailed: Bool) throws -> Bool {
     let files = try HubArguments(json: operation.arguments).files
-    let rows = try files.compactMap(store.hubFiles.row)
-    if files.isEmpty || rows.count < files.count || !evenFailed && rows.contains(where: { $0.fault != nil }) {
-      return false
+    let rows = try files.map(store.hubFiles.rows)
+    let isHere = rows.allSatisfy { rows in
+      rows.contains {
+        messenger.location.contents.size(of: $0.key.hash) == $0.key.size && (evenFailed || $0.fault == nil)
+      }
     }
-    for file in files { try store.hubFiles.set(.upload, of: file) }
+    if files.isEmpty || !isHere { return false }
+    for row in rows.joined() { try store.hubFiles.set(isUploaded: false, of: row.key) }
     return true
   }
 
@@ -95,24 +94,32 @@ extension Session {
     try attachments.compactMap { received in
       var attachment = received.attachment
       attachment.id = Identifier(at: time)
-      let key = try store.attachments.insert(attachment, by: me, at: time)
-      let files = HubAttachments.Files(file: received.file, thumbnailFile: received.thumbnailFile)
-      try store.hubAttachments.set(files, of: key)
-      try expect(received.file, attachment.sha256, attachment.sizeBytes, fetches)
-      if let thumbnail = attachment.thumbnail, let file = received.thumbnailFile {
-        try expect(file, thumbnail.sha256, thumbnail.sizeBytes, fetches)
-      }
-      return try store.attachments.row(attachment.id)
+      _ = try store.attachments.insert(attachment, by: me, at: time)
+      guard let row = try store.attachments.row(attachment.id) else { return nil }
+      try setFiles(of: row, to: received)
+      if fetches { try fetchSmall(received) }
+      return row
     }
   }
 
-  private func expect(_ file: Identifier, _ hash: ContentHash, _ size: Int, _ fetches: Bool) throws {
-    try store.hubFiles.insert(file, hash, size: size)
-    guard fetches, size <= Self.fetchedBytes, messenger.location.contents.size(of: hash) == nil,
-      let known = try store.hubFiles.row(file), known.task == .none, known.hash == hash
-    else { return }
-    try store.hubFiles.set(.fetch, of: file)
+  /// Records the files of an attachment.
+  package func setFiles(of row: Attachments.Row, to received: HubAttachment) throws {
+    let files = HubAttachments.Files(file: received.file, thumbnailFile: received.thumbnailFile)
+    try store.hubAttachments.set(files, of: row.key)
+    try received.contents.forEach(store.hubFiles.insert)
   }
+
+  private func fetchSmall(_ received: HubAttachment) throws {
+    for content in received.contents
+    where content.size <= Self.fetchedBytes && messenger.location.contents.size(of: content.hash) == nil {
+      // A member can describe any number of files that do not exist.
+      if try store.hubFiles.wantedCount() >= Self.mostWanted { return }
+      try store.hubFiles.set(isWanted: true, of: content)
+    }
+  }
+
+  /// The number of contents that are fetched without being asked for, at a time.
+  private static var mostWanted: Int { 1000 }
 
   /// The size in bytes up to which a content is fetched as soon as its message arrives.
   package static let fetchedBytes = 1 << 20

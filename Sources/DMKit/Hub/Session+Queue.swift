@@ -166,6 +166,8 @@ extension Session {
       payload: .text(payload))
     try store.waiting.insert(message, id: id, in: row.key, at: key, time)
     if !message.attachments.isEmpty {
+      // Another machine of the user may send the same message, with files of its own.
+      arguments.isLax = isLax || message.nonce != nil
       payload.attachments = try attach(message.attachments, to: key, at: time)
       arguments.files = payload.attachments.flatMap(\.files)
       try store.outbox.replace(arguments: arguments.json, payload: HubPayload.text(payload).bytes, of: key)
@@ -249,6 +251,9 @@ extension Session {
     if let text = shown.text, message.text.map(ExactString.init) != ExactString(text) {
       let mentioned = try MentionFinders(store).users(in: text, of: message.address.conversation)
       try store.messages.edit(message, to: text, mentioning: mentioned, at: shown.editedAt)
+    } else if shown.text == nil, message.text != nil {
+      // The hub has refused to give a message a text that had only attachments.
+      try store.messages.edit(message, to: nil, mentioning: [], at: shown.editedAt)
     } else if shown.text != nil {
       try store.messages.set(editedAt: shown.editedAt, of: message)
     }

@@ -129,7 +129,7 @@ begin
   return dm.success(said);
 end $$;
 
--- Erases the contents of messages, and of the edits and reactions to them, and takes their files.
+-- Erases the contents of messages, and of the edits and reactions to them, and detaches their files.
 create or replace function dm.erase(p_conv uuid, seqs bigint[]) returns void
 language sql volatile set search_path = pg_catalog, pg_temp
 begin atomic

@@ -58,14 +58,13 @@ begin
   update dm.hub set moved_to = p_address, moved_authority = p_authority, moved_from = dm.site();
 end $$;
 
--- Erases at most a hundred expired messages, files that no message has, and signals that are over. Returns how many messages.
+-- Erases at most a hundred expired messages, and deletes signals that are over. Returns how many messages.
 create or replace function dm.sweep() returns integer language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp as $$
 begin
   delete from dm.typing t where t.until < now() - interval '1 minute';
   delete from dm.presence p where p.at < now() - interval '90 days';
   delete from dm.done_act d where d.spent_at < now() - interval '1 hour';
-  while dm.erase_file(1000) loop end loop;
   return dm.erase_expired();
 end $$;
 

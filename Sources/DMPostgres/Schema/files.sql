@@ -36,4 +36,7 @@ create table dm.attached (
   primary key (file, conv, rev)
 );
 create index attached_entry on dm.attached (conv, rev);
+
+-- Files that a message had that was erased; perhaps another message has them. Without a key, so that nobody waits.
+create table dm.detached (file uuid not null);
 reset role;

@@ -20,11 +20,12 @@ begin
   return array(select distinct f::uuid from jsonb_array_elements_text(request.arguments->'files') f);
 end $$;
 
--- Locks files that a message is to have. Returns whether the hub has all of them, and the sender may attach them.
+-- Whether the hub has all of these files, and a person may attach them. Keeps them from being erased until the end of the
+-- transaction, with a lock for which only dm.erase_file would have to wait, and it does not.
 create or replace function dm.may_attach(p_person bigint, files uuid[]) returns boolean
 language plpgsql volatile set search_path = pg_catalog, pg_temp as $$
 begin
-  perform 1 from dm.file f where f.id = any (files) order by f.id for no key update;
+  perform 1 from dm.file f where f.id = any (files) and (f.owner = p_person or dm.sees_file(f.id, p_person)) for key share;
   return cardinality(files) = (
     select count(*) from dm.file f
     where f.id = any (files) and f.is_whole and (f.owner = p_person or dm.sees_file(f.id, p_person)));
@@ -37,31 +38,31 @@ begin atomic
   update dm.file f set unused_at = null where f.id = any (files) and f.unused_at is not null;
 end;
 
--- Takes the files from erased messages; those that no other message has are erased by later calls.
+-- Detaches the files of erased messages. Later calls erase those that no message has: here they might be locked.
 create or replace function dm.detach(p_conv uuid, seqs bigint[]) returns void
-language plpgsql volatile set search_path = pg_catalog, pg_temp as $$
-declare
-  files uuid[];
-begin
+language sql volatile set search_path = pg_catalog, pg_temp
+begin atomic
   with gone as (
     delete from dm.attached a using dm.entry e
     where e.conv = p_conv and e.seq = any (seqs) and e.kind < 16 and a.conv = e.conv and a.rev = e.rev
     returning a.file)
-  select array_agg(distinct g.file) into files from gone g;
-  if files is null then return; end if;
-  perform 1 from dm.file f where f.id = any (files) order by f.id for no key update;
-  update dm.file f set unused_at = '-infinity'
-    where f.id = any (files) and not exists (select from dm.attached a where a.file = f.id);
-end $$;
+  insert into dm.detached (file) select g.file from gone g;
+end;
 
--- Erases at most `most` chunks of a file that no message has, the last ones first, so that an upload can go on from there.
--- Returns whether there was such a file.
+-- Erases at most `most` chunks of a file that no message has, the last ones first, so that an upload can resume. Waits for no
+-- lock. Returns whether there was such a file.
 create or replace function dm.erase_file(most integer default 16) returns boolean
 language plpgsql volatile set search_path = pg_catalog, pg_temp as $$
 declare
   unused uuid;
   rest integer;
 begin
+  select f.id into unused from dm.detached d join dm.file f on f.id = d.file limit 1 for update skip locked;
+  if found then
+    delete from dm.detached d where d.file = unused;
+    update dm.file f set unused_at = '-infinity'
+      where f.id = unused and not exists (select from dm.attached a where a.file = f.id);
+  end if;
   select f.id into unused from dm.file f where f.unused_at < now() - interval '7 days'
     order by f.unused_at limit 1 for update skip locked;
   if not found then return false; end if;
@@ -70,6 +71,14 @@ begin
   delete from dm.chunk c where c.file = unused and c.number > rest;
   if rest < 0 then delete from dm.file f where f.id = unused; end if;
   return true;
+end $$;
+
+-- For the administrator.
+create or replace function dm.sweep_file() returns boolean language plpgsql volatile security definer
+set search_path = pg_catalog, pg_temp as $$
+begin
+  delete from dm.detached d where not exists (select from dm.file f where f.id = d.file);
+  return dm.erase_file(1000);
 end $$;
 
 -- Counts a new file against the limit of what the hub keeps of a person. Returns when to try again if it does not fit.
@@ -98,17 +107,18 @@ create or replace function dm.spend_upload(p_person bigint, size integer) return
 language plpgsql volatile set search_path = pg_catalog, pg_temp as $$
 declare
   most bigint := (select h.hourly_file_bytes from dm.hub h);
-  left_over double precision := coalesce((
-    select greatest(0, d.spent - extract(epoch from now() - d.spent_at) * most / 3600)
-    from dm.done_act d where d.person = p_person and d.act = 'upload'), 0);
+  total double precision;
 begin
-  if left_over + size > most then return now() + (left_over + size - most) * interval '1 hour' / most; end if;
-  insert into dm.done_act as d (person, act, spent, spent_at) values (p_person, 'upload', left_over + size, now())
-    on conflict (person, act) do update set spent = excluded.spent, spent_at = excluded.spent_at;
-  return null;
+  insert into dm.done_act as d (person, act, spent, spent_at) values (p_person, 'upload', size, now())
+    on conflict (person, act) do update set spent_at = now(), spent = excluded.spent
+      + greatest(0, least(d.spent, most) - extract(epoch from now() - d.spent_at) * most / 3600)
+    returning d.spent into total;
+  if total <= most then return null; end if;
+  update dm.done_act d set spent = d.spent - size where d.person = p_person and d.act = 'upload';
+  return now() + (total - most) * interval '1 hour' / most;
 end $$;
 
--- Begins to upload a file, or goes on. `chunks` is how many chunks the hub has. A file of another member counts as whole for
+-- Begins an upload, or resumes it. `chunks` is how many chunks the hub has. A file of another member counts as whole for
 -- those who see a message with it.
 create or replace function dm1.upload(
   file uuid, size bigint, out chunks integer, out is_whole boolean, out error text, out retry_at timestamptz)
@@ -118,14 +128,14 @@ declare
   f dm.file;
 begin
   perform dm.refuse_moved();
-  perform dm.erase_file();
   if upload.size is null or upload.size not between 0 and 17179869184 then
     error := 'bad_request';
     return;
   end if;
-  select * into f from dm.file x where x.id = upload.file for no key update;
+  select * into f from dm.file x where x.id = upload.file;
   if not found then
-    retry_at := dm.spend_file(me, upload.size);
+    -- Each file costs something, even an empty one.
+    retry_at := coalesce(dm.spend_file(me, upload.size + 1024), dm.spend_upload(me, 1024));
     if retry_at is not null then
       error := 'over_quota';
       return;
@@ -133,12 +143,22 @@ begin
     insert into dm.file (id, owner, size, is_whole) values (upload.file, me, upload.size, upload.size = 0) returning * into f;
   elsif f.owner = me and f.size = upload.size then
     update dm.file x set unused_at = now() where x.id = f.id and x.unused_at is not null;
+    select * into f from dm.file x where x.id = upload.file;
   elsif f.size <> upload.size or not f.is_whole or not dm.sees_file(f.id, me) then
     error := 'id_taken';
     return;
   end if;
-  chunks := coalesce((select max(c.number) + 1 from dm.chunk c where c.file = f.id), 0);
-  is_whole := f.is_whole;
+  chunks := coalesce((select max(c.number) + 1 from dm.chunk c where c.file = upload.file), 0);
+  -- A dump may lack chunks.
+  is_whole := f.is_whole and chunks * 262144::bigint >= f.size;
+  if f.is_whole and not is_whole then
+    if f.owner <> me then
+      error := 'id_taken';
+      return;
+    end if;
+    update dm.file x set is_whole = false where x.id = f.id;
+  end if;
+  perform dm.erase_file();
 exception when unique_violation then
   raise exception 'try again' using errcode = '40001';
 end $$;
@@ -182,7 +202,7 @@ begin
   end if;
 end $$;
 
--- Chunks of a file of the caller, or of a message that the caller sees; none of another file.
+-- Chunks of a file of the caller, or of a message that the caller sees; no rows for any other file.
 create or replace function dm1.chunks(file uuid, first integer, most integer) returns table (bytes bytea)
 language plpgsql stable security definer rows 16 set search_path = pg_catalog, pg_temp as $$
 declare

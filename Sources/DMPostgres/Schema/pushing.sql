@@ -87,7 +87,8 @@ declare
   bytes bigint[];
 begin
   select * into p from dm.person x where x.id = p_person for no key update;
-  left_over := greatest(0, p.spent - (extract(epoch from now() - p.spent_at) * most / 3600)::bigint);
+  -- The limit may have been higher.
+  left_over := greatest(0, least(p.spent, most) - (extract(epoch from now() - p.spent_at) * most / 3600)::bigint);
   bytes := array(
     select (sum(octet_length(o.value::text)) over (order by o.place))::bigint
     from jsonb_array_elements(operations) with ordinality o (value, place) order by o.place);
@@ -112,7 +113,8 @@ create or replace function dm.kept(p_person bigint) returns bigint language sql 
 return ((
   select coalesce(sum(octet_length(e.payload)), 0) from dm.entry e where e.actor = p_person and e.nonce is not null)
   + (select coalesce(sum(octet_length(r.payload)), 0) from dm.report r where r.reporter = p_person)
-  + (select coalesce(sum(f.size), 0) from dm.file f where f.owner = p_person))::bigint;
+  + (select coalesce(sum(f.size + 1024), 0) from dm.file f
+    where f.owner = p_person and f.unused_at is distinct from '-infinity'))::bigint;
 
 -- Applies the limit of what the hub keeps of a person: lowers `allowed` to the operations before the first one that does not
 -- fit, sets `later` to when the hub counts anew, and counts the allowed operations. What is small, or makes room, always fits.

@@ -1,19 +1,21 @@
 -- The tables for the files of a linked store.
 
--- Files of messages that the hub has or is to have. A content may have several: each sender uploads a file of their own.
+-- Files of messages that the hub has or is to have, with the content that their sender has named: others may name other contents.
+-- A content may have several files: each sender uploads one of their own.
 CREATE TABLE hub_file (
-  uuid BLOB PRIMARY KEY CHECK (length(uuid) = 16),
+  uuid BLOB NOT NULL CHECK (length(uuid) = 16),
   sha256 BLOB NOT NULL CHECK (length(sha256) = 32),
   size_bytes INTEGER NOT NULL CHECK (size_bytes >= 0),
-  -- What is to be done: 0 nothing, 1 upload it, 2 fetch it.
-  task INTEGER NOT NULL DEFAULT 0 CHECK (task BETWEEN 0 AND 2),
-  -- The task is not tried earlier.
+  is_uploaded INTEGER NOT NULL DEFAULT 1 CHECK (is_uploaded IN (0, 1)),
+  is_wanted INTEGER NOT NULL DEFAULT 0 CHECK (is_wanted IN (0, 1)),
+  -- It is not uploaded or fetched earlier.
   not_before INTEGER,
   -- Why the last attempt failed, as a clause.
-  fault TEXT
+  fault TEXT,
+  PRIMARY KEY (uuid, sha256, size_bytes)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX hub_file_sha256 ON hub_file (sha256);
-CREATE INDEX hub_file_task ON hub_file (task) WHERE task > 0;
+CREATE INDEX hub_file_open ON hub_file (is_uploaded, size_bytes) WHERE is_wanted OR NOT is_uploaded;
 
 -- The files of the attachments of messages, and the places of attachments in a message that waits for the hub.
 CREATE TABLE hub_attachment (

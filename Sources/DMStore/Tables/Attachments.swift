@@ -76,16 +76,6 @@ package struct Attachments {
   /// The attachments of a message, in order.
   package func all(of message: MessageKey) throws -> [Attachment] { try rows(of: message).map(\.attachment) }
 
-  /// The name of an attachment with a content; nil if none has it.
-  ///
-  /// Linear in the attachments.
-  package func name(of content: ContentHash) throws -> String? {
-    var statement = try store.connection.prepare(
-      "SELECT name FROM attachment WHERE sha256 = ?1 OR thumbnail_sha256 = ?1 LIMIT 1")
-    statement.bind(blob: content.bytes)
-    return try statement.step() ? statement.text(0) : nil
-  }
-
   // MARK: Writing
 
   /// Adds a prepared attachment that is in no message yet.

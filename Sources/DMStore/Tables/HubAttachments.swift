@@ -26,6 +26,19 @@ package struct HubAttachments {
     return Files(file: statement.identifier(0), thumbnailFile: statement.optionalIdentifier(1))
   }
 
+  /// The name of an attachment that has a file; nil if none has it.
+  ///
+  /// Linear in the attachments of the hub.
+  package func name(of file: Identifier) throws -> String? {
+    var statement = try store.connection.prepare(
+      """
+      SELECT a.name FROM hub_attachment h JOIN attachment a ON a.id = h.attachment
+      WHERE ?1 IN (h.file, h.thumbnail_file) LIMIT 1
+      """)
+    statement.bind(file)
+    return try statement.step() ? statement.text(0) : nil
+  }
+
   /// The attachments of a waiting message, in their order.
   package func waiting(_ key: OutboxKey) throws -> [Attachments.Row] {
     var statement = try store.connection.prepare(
@@ -93,7 +106,7 @@ package struct HubAttachments {
     try update.run()
   }
 
-  /// Releases the attachments of a waiting message, which has got a number or was cancelled.
+  /// Releases the attachments of a waiting message that got a number or was cancelled.
   package func release(_ waiting: OutboxKey) throws {
     var update = try store.connection.prepare(
       "UPDATE hub_attachment SET waiting = NULL, place = NULL WHERE waiting = ?")

@@ -7,16 +7,26 @@ package import DMModel
 package struct HubFiles {
   let store: Store
 
-  package enum Task: Int64, Sendable {
-    case none = 0
-    case upload, fetch
+  /// A file, by its id on the hub, and the content that its sender has named; another sender may have named another content.
+  package struct Key: Hashable, Sendable {
+    package let id: Identifier
+    package let hash: ContentHash
+    /// Bytes.
+    package let size: Int
+
+    package init(id: Identifier, hash: ContentHash, size: Int) {
+      self.id = id
+      self.hash = hash
+      self.size = size
+    }
   }
 
   package struct Row: Equatable, Sendable {
-    package let id: Identifier
-    package let hash: ContentHash
-    package let size: Int
-    package let task: Task
+    package let key: Key
+    /// Whether the hub has it, as far as this store knows.
+    package let isUploaded: Bool
+    /// Whether its content is to be fetched.
+    package let isWanted: Bool
     package let notBefore: Timestamp?
     /// Why the last attempt failed, as a clause.
     package let fault: String?
@@ -24,9 +34,9 @@ package struct HubFiles {
     package func isDue(at time: Timestamp) -> Bool { notBefore.map { $0 <= time } ?? true }
   }
 
-  private enum Column: Int32, QueryColumn { case uuid, sha256, sizeBytes, task, notBefore, fault }
+  private enum Column: Int32, QueryColumn { case uuid, sha256, sizeBytes, isUploaded, isWanted, notBefore, fault }
 
-  private static let columns = "uuid, sha256, size_bytes, task, not_before, fault"
+  private static let columns = "uuid, sha256, size_bytes, is_uploaded, is_wanted, not_before, fault"
 
   private func rows(_ condition: String, _ bind: (inout Statement) -> Void = { _ in }) throws -> [Row] {
     var statement = try store.connection.prepare(text: "SELECT \(Self.columns) FROM hub_file \(condition)")
@@ -34,59 +44,108 @@ package struct HubFiles {
     assert(statement.has(Column.self))
     var rows: [Row] = []
     while try statement.step() {
-      guard let hash = statement.withBytes(Column.sha256, { $0.flatMap(ContentHash.init) }),
-        let task = Task(rawValue: statement.int64(Column.task))
-      else { continue }
+      guard let hash = statement.withBytes(Column.sha256, { $0.flatMap(ContentHash.init) }) else { continue }
       rows.append(
         Row(
-          id: statement.identifier(Column.uuid), hash: hash, size: statement.int(Column.sizeBytes), task: task,
+          key: Key(id: statement.identifier(Column.uuid), hash: hash, size: statement.int(Column.sizeBytes)),
+          isUploaded: statement.bool(Column.isUploaded), isWanted: statement.bool(Column.isWanted),
           notBefore: statement.optionalTimestamp(Column.notBefore), fault: statement.optionalText(Column.fault)))
     }
     return rows
   }
 
-  package func row(_ id: Identifier) throws -> Row? { try rows("WHERE uuid = ?") { $0.bind(id) }.first }
+  /// The files with an id: several if senders have named several contents for it.
+  package func rows(_ id: Identifier) throws -> [Row] { try rows("WHERE uuid = ?") { $0.bind(id) } }
 
   /// The files with a content; those whose last attempt did not fail come first.
   package func rows(of hash: ContentHash) throws -> [Row] {
-    try rows("WHERE sha256 = ? ORDER BY fault IS NOT NULL, uuid") { $0.bind(blob: hash.bytes) }
+    try rows("WHERE sha256 = ? ORDER BY fault IS NOT NULL, uuid, size_bytes") { $0.bind(blob: hash.bytes) }
   }
 
-  /// The files that are to be fetched, and those that waiting messages need; uploads and small files come first.
-  package func pending() throws -> [Row] {
-    try rows(
-      """
-      WHERE task = 2 OR task = 1 AND uuid IN (SELECT file FROM hub_attachment WHERE waiting IS NOT NULL
-        UNION SELECT thumbnail_file FROM hub_attachment WHERE waiting IS NOT NULL)
-      ORDER BY task, size_bytes, uuid
-      """)
+  /// Of the files that are to be fetched, and those that waiting messages need.
+  private static let isPending = """
+    (is_wanted OR NOT is_uploaded) AND (is_wanted OR uuid IN (
+      SELECT file FROM hub_attachment WHERE waiting IS NOT NULL
+      UNION SELECT thumbnail_file FROM hub_attachment WHERE waiting IS NOT NULL))
+    """
+
+  /// The files that are to be fetched, and those that waiting messages need.
+  package func pending() throws -> [Row] { try rows("WHERE \(Self.isPending) ORDER BY is_uploaded, size_bytes") }
+
+  /// The smallest file that can be carried now.
+  ///
+  /// - Parameter uploads: whether files to be uploaded come first, or those to be fetched.
+  package func next(uploads: Bool) throws -> Row? {
+    let order = uploads ? "is_uploaded" : "is_uploaded DESC"
+    return try rows(
+      "WHERE \(Self.isPending) AND (not_before IS NULL OR not_before <= ?) ORDER BY \(order), size_bytes LIMIT 1"
+    ) { $0.bind(Timestamp.now) }.first
   }
 
-  /// Whether a file can be uploaded or fetched now.
-  package func areDue(at time: Timestamp) throws -> Bool { try pending().contains { $0.isDue(at: time) } }
+  /// When the first file can be carried; nil if none waits.
+  package func dueAt() throws -> Timestamp? {
+    var statement = try store.connection.prepare(
+      text: "SELECT min(coalesce(not_before, 0)) FROM hub_file WHERE \(Self.isPending)")
+    return try statement.step() ? statement.optionalTimestamp(0) : nil
+  }
+
+  /// How many contents are to be fetched; linear in their number.
+  package func wantedCount() throws -> Int {
+    var statement = try store.connection.prepare(
+      "SELECT count(*) FROM hub_file WHERE (is_wanted OR NOT is_uploaded) AND is_wanted")
+    return try statement.step() ? statement.int(0) : 0
+  }
 
   /// Whether no upload of these files waits.
-  package func areUploaded(_ ids: [Identifier]) throws -> Bool { try ids.allSatisfy { try row($0)?.task != .upload } }
+  package func areUploaded(_ ids: [Identifier]) throws -> Bool {
+    try ids.allSatisfy { try rows($0).allSatisfy(\.isUploaded) }
+  }
 
-  package func insert(_ id: Identifier, _ hash: ContentHash, size: Int) throws {
+  package func insert(_ key: Key) throws {
     var insert = try store.connection.prepare(
       "INSERT INTO hub_file (uuid, sha256, size_bytes) VALUES (?, ?, ?) ON CONFLICT DO NOTHING")
-    insert.bind(id)
-    insert.bind(blob: hash.bytes)
-    insert.bind(size)
+    insert.bind(key.id)
+    insert.bind(blob: key.hash.bytes)
+    insert.bind(key.size)
     try insert.run()
   }
 
-  /// Sets what is to be done with a file, and why the last attempt failed, if it did.
-  package func set(
-    _ task: Task, of id: Identifier, notBefore: Timestamp? = nil, fault: String? = nil
-  ) throws {
+  /// Sets what is to be done with a file, from now on.
+  package func set(isUploaded: Bool? = nil, isWanted: Bool? = nil, of key: Key) throws {
     var update = try store.connection.prepare(
-      "UPDATE hub_file SET task = ?2, not_before = ?3, fault = ?4 WHERE uuid = ?1")
-    update.bind(id)
-    update.bind(task.rawValue)
-    update.bind(notBefore)
+      """
+      UPDATE hub_file SET is_uploaded = coalesce(?4, is_uploaded), is_wanted = coalesce(?5, is_wanted), not_before = NULL,
+        fault = NULL WHERE uuid = ?1 AND sha256 = ?2 AND size_bytes = ?3
+      """)
+    update.bind(key.id)
+    update.bind(blob: key.hash.bytes)
+    update.bind(key.size)
+    update.bind(isUploaded.map { $0 ? 1 as Int64 : 0 })
+    update.bind(isWanted.map { $0 ? 1 as Int64 : 0 })
+    try update.run()
+    store.rings = true
+  }
+
+  /// Records that an attempt failed, to be repeated after a time, or for nil not at all.
+  package func fail(_ key: Key, _ fault: String, until time: Timestamp?) throws {
+    var update = try store.connection.prepare(
+      """
+      UPDATE hub_file SET fault = ?4, not_before = ?5, is_uploaded = is_uploaded OR ?5 IS NULL,
+        is_wanted = is_wanted AND ?5 IS NOT NULL WHERE uuid = ?1 AND sha256 = ?2 AND size_bytes = ?3
+      """)
+    update.bind(key.id)
+    update.bind(blob: key.hash.bytes)
+    update.bind(key.size)
     update.bind(fault)
+    update.bind(time)
+    try update.run()
+    store.rings = true
+  }
+
+  /// Makes all postponed files due.
+  package func hurry() throws {
+    var update = try store.connection.prepare(
+      "UPDATE hub_file SET not_before = NULL WHERE not_before IS NOT NULL AND (is_wanted OR NOT is_uploaded)")
     try update.run()
     store.rings = true
   }
@@ -94,7 +153,7 @@ package struct HubFiles {
   /// Records that a content is here, so that none of its files need be fetched.
   package func finishFetching(_ hash: ContentHash) throws {
     var update = try store.connection.prepare(
-      "UPDATE hub_file SET task = 0, not_before = NULL, fault = NULL WHERE sha256 = ? AND task = 2")
+      "UPDATE hub_file SET is_wanted = 0, not_before = NULL, fault = NULL WHERE sha256 = ? AND is_wanted")
     update.bind(blob: hash.bytes)
     try update.run()
     store.rings = true
@@ -104,7 +163,7 @@ package struct HubFiles {
   package func deleteUnused() throws {
     var delete = try store.connection.prepare(
       """
-      DELETE FROM hub_file WHERE task = 0 AND sha256 NOT IN (SELECT sha256 FROM attachment
+      DELETE FROM hub_file WHERE NOT is_wanted AND sha256 NOT IN (SELECT sha256 FROM attachment
         UNION SELECT thumbnail_sha256 FROM attachment WHERE thumbnail_sha256 IS NOT NULL)
       """)
     try delete.run()

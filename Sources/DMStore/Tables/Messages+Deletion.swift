@@ -125,9 +125,9 @@ extension Messages {
   }
 
   /// Replaces the text and the mentions of a message.
-  package func edit(_ message: Row, to text: String, mentioning users: [UserKey], at time: Timestamp?) throws {
+  package func edit(_ message: Row, to text: String?, mentioning users: [UserKey], at time: Timestamp?) throws {
     if let old = message.text { try store.searchIndex.remove(old, of: message.key) }
-    try store.searchIndex.add(text, of: message.key)
+    if let text { try store.searchIndex.add(text, of: message.key) }
     do {
       var update = try store.connection.prepare("UPDATE message SET text = ?, edited_at = ? WHERE id = ?")
       update.bind(text)

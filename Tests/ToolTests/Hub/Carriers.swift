@@ -3,27 +3,32 @@ import Testing
 
 @testable import TestSupport
 
-/// The processes that programs have started to carry for a store; they end with the test.
+/// The processes that programs have started to carry messages and files for a store; they end with the test.
 final class Carriers {
   private let f: ToolFixture
   init(_ f: ToolFixture) { self.f = f }
 
-  var processes: [Int32] {
+  var processes: [Int32] { named("--linger") }
+
+  private func named(_ option: String) -> [Int32] {
     let all = (try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? []
     return all.compactMap { Int32($0) }.filter { process in
       let words = FileManager.default.contents(atPath: "/proc/\(process)/cmdline") ?? Data()
       let text = String(decoding: words, as: UTF8.self)
-      return text.contains("dm-sync") && text.contains("--linger") && text.contains(f.store)
+      return text.contains("dm-sync") && text.contains(option) && text.contains(f.store)
     }
   }
 
-  deinit { for process in processes { kill(process, SIGKILL) } }
+  /// Those that carry files.
+  var fileProcesses: [Int32] { named("--files") }
+
+  deinit { for process in processes + fileProcesses { kill(process, SIGKILL) } }
 
   /// Ends them, and waits until their locks are gone.
   func end() throws {
     // One that was started just now may not have its name yet.
     try Torture.wait(until: "no carrier has the lock") {
-      for process in processes { kill(process, SIGKILL) }
+      for process in processes + fileProcesses { kill(process, SIGKILL) }
       return try f.run("flock", ["-n", f.store + "/sync.lock", "true"]).status == .exit(0)
     }
   }

@@ -23,7 +23,7 @@ struct HubFileTroubleTests: FileTests {
     let carriers = Carriers(bob)
     let unreachable = try get("alice:1", bob).outcome
     #expect(unreachable.status == .exit(69), "\(unreachable.stderr)")
-    #expect(unreachable.stderr.contains("the content is fetched later"), "\(unreachable.stderr)")
+    #expect(unreachable.stderr.contains("will be fetched when the hub can be reached"), "\(unreachable.stderr)")
     try carriers.end()
     // What the hub has need not be here: neither in the store nor in a backup or a dump of it.
     try bob.done("dm-doctor", ["check", "--deep"])

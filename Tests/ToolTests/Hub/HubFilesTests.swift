@@ -48,8 +48,10 @@ struct HubFilesTests: FileTests {
     }
     let transfer = try alice.done("dm-attach", ["--status"]).record
     #expect(transfer["fault"]?.string?.hasPrefix("over_quota") == true && transfer["name"]?.string == "large")
-    try Torture.wait(until: "the small file is sent") { try alice.done("dm-tail", ["bob"]).records.count == 4 }
-    #expect(try alice.texts("bob").map { $0.prefix(6) }.contains("- "))
+    try Torture.wait(until: "the small file is sent") {
+      try status(of: "small", alice) == "sent"
+    }
+    #expect(try status(of: "large", alice) == "sending")
     try hub.sql("UPDATE dm.hub SET hourly_file_bytes = 1073741824")
     try alice.done("dm-sync", ["retry"])
     try Torture.wait(until: "all is sent") {
@@ -60,7 +62,7 @@ struct HubFilesTests: FileTests {
     #expect(try bob.done("dm-tail", ["alice", "-n", "all"]).records.count == 4)
   }
 
-  @Test func `a transfer that is cut goes on where it ended, either way`() throws {
+  @Test func `an interrupted upload or fetch resumes where it stopped`() throws {
     let (hub, alice, bob) = try linked()
     let size = 20 << 20
     let large = try file(size, "large", in: alice)
@@ -77,6 +79,7 @@ struct HubFilesTests: FileTests {
       repeat {
         proxy.pass()
         proxy.stop(CuttingProxy.Stop(bytes: 9 << 20, way: way, end: .cut))
+        try machine.done("dm-sync", ["retry"])
         _ = try machine.run("dm-sync", machine === alice ? [] : ["--files"])
         total += proxy.carried(way)
         rounds += 1
@@ -170,5 +173,36 @@ struct HubFilesTests: FileTests {
     carol.set("DM_SYNC", nil)
     #expect(try get("+ops:2", carol).outcome.status == .exit(0))
     try carriers.end()
+  }
+
+  /// The status of the message with a file of this name.
+  private func status(of name: String, _ machine: ToolFixture) throws -> String? {
+    try machine.done("dm-tail", ["--peek", "-n", "all", "bob"]).records.first {
+      $0["attachments"]?.array.first?["name"]?.string == name
+    }?["status"]?.string
+  }
+
+  @Test func `a user who is added to a group while a file is uploaded does not see its message`() throws {
+    let (hub, alice, bob) = try linked()
+    let carol = try hub.machine("carol")
+    try alice.sync()
+    try alice.done("dm-conversation", ["create", "--title", "ops", "bob"])
+    try alice.sync()
+    try hub.sql("UPDATE dm.hub SET hourly_file_bytes = 1048576")
+    _ = try attach([file(2_000_000, "large", in: alice)], to: "+ops", alice)
+    try alice.done("dm-conversation", ["add", "+ops", "carol"])
+    try alice.done("dm-send", ["+ops", "later"])
+    let limited = try alice.run("dm-sync")
+    #expect(limited.status == .exit(73) && limited.stderr.contains("takes no more from you until"), "\(limited.stderr)")
+    let pending = try alice.done("dm-sync", ["pending"]).records
+    #expect(pending.first?["failure"]?.string == "over_quota" && pending.first?["next_attempt_at"] != nil)
+    try carol.sync()
+    #expect(try carol.done("dm-list").output.isEmpty)
+    try hub.sql("UPDATE dm.hub SET hourly_file_bytes = 1073741824")
+    try alice.done("dm-sync", ["retry"])
+    try alice.sync()
+    for machine in [bob, carol] { try machine.sync() }
+    #expect(try carol.texts("+ops").map { $0.split(separator: " ", maxSplits: 1)[1] } == ["user_joined", "later"])
+    #expect(try bob.texts("+ops").count == 4)
   }
 }

@@ -156,9 +156,10 @@ struct HubFormTests {
         EXECUTE replace(pg_get_functiondef('dm.refuse_moved'::regproc), 'h.moved_to is not null', 'false');
         EXECUTE replace(pg_get_functiondef('dm1.hello'::regproc), 'at.moved_to is not null', 'false');
       END $$;
-      DROP FUNCTION dm.counts, dm.is_forgotten, dm.kept, dm1.moved, dm.sees_file, dm.attach;
+      DROP FUNCTION dm.counts, dm.is_forgotten, dm.kept, dm1.moved, dm.sees_file, dm.attach, dm.erase;
+      DROP FUNCTION dm.detach;
       CREATE OR REPLACE FUNCTION dm.erase_file(most integer DEFAULT 16) RETURNS boolean LANGUAGE sql RETURN false;
-      DROP TABLE dm.attached, dm.chunk, dm.file; ALTER TABLE dm.hub DROP COLUMN hourly_file_bytes;
+      DROP TABLE dm.attached, dm.chunk, dm.file, dm.detached; ALTER TABLE dm.hub DROP COLUMN hourly_file_bytes;
       ALTER TABLE dm.hub DROP COLUMN moved_to, DROP COLUMN moved_authority, DROP COLUMN moved_from, DROP COLUMN person_bytes;
       ALTER TABLE dm.person DROP COLUMN kept, DROP COLUMN counted_at, DROP COLUMN forgotten_at;
       DROP TABLE dm.report, dm.typing, dm.presence, dm.act_limit, dm.done_act; UPDATE dm.hub SET schema = 1;
@@ -187,7 +188,7 @@ struct HubFormTests {
     try bob.done("dm-edit", ["report", "alice:1"])
     try bob.sync()
     #expect(try hub.hub(["reports"]).record["text"]?.string == "begin")
-    #expect(try hub.sql("SELECT schema FROM dm.hub") == "3\n")
+    #expect(try hub.sql("SELECT schema FROM dm.hub") == "4\n")
     #expect(try alice.done("dm-sync", ["pending"]).output.isEmpty)
   }
 

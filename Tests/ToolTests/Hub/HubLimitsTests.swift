@@ -77,9 +77,9 @@ struct HubLimitsTests {
     let hub = try HubFixture()
     let bob = try hub.machine("bob")
     let (alice, carriers) = try carried(hub, "alice")
-    // So much too much that there is room for a message in three seconds.
-    try hub.sql("UPDATE dm.person p SET spent = h.hourly_bytes * (1 + 3 / 3600.0), spent_at = now() FROM dm.hub h")
-    try alice.done("dm-send", ["bob", "hello"])
+    // 291 bytes in a second, so that there is room for a message in about four.
+    try hub.sql("UPDATE dm.hub SET hourly_bytes = 1048576; UPDATE dm.person SET spent = 1048576, spent_at = now()")
+    try alice.done("dm-send", ["bob", String(repeating: "x", count: 700)])
     try Torture.wait(until: "it is postponed") {
       try alice.done("dm-sync", ["status"]).record["retry_at"]?.string != nil
     }

@@ -40,7 +40,7 @@ struct RuleCell: Sendable, CustomTestStringConvertible {
   var outcome: RuleOutcome? { RuleOutcome(text) }
   var isAllowed: Bool { if case .allowed = outcome { true } else { false } }
 
-  /// The same on a hub; nil for what hubs do not carry.
+  /// The same on a hub; nil for what hubs do not carry, or what other tests check.
   var onHub: RuleCell? {
     let isCarried = ![
       "fetch what it carries", "fetch its attachment by id", "list what it carries", "show typing", "watch typing",
