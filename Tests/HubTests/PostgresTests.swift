@@ -37,6 +37,38 @@ final class PostgresHub {
 }
 
 struct PostgresTests {
+  @Test func `a member of many groups is compared without reading all members for each, although statistics are old`()
+    throws
+  {
+    let hub = try PostgresHub()
+    let (alice, _) = (try Attacker(hub, "alice"), try Attacker(hub, "bob"))
+    for table in ["member", "conversation", "entry"] {
+      _ = try hub.server.psql(hub.database, "ALTER TABLE dm.\(table) SET (autovacuum_enabled = false)")
+    }
+    // At the time of the statistics, there is one conversation with many messages.
+    let direct = Identifier.random(.direct("alice", "bob"))
+    let messages = (0..<500).map { HubOperation.say("\($0)", in: direct) }
+    #expect(try alice.push([HubOperation(.begin, conversation: direct, handles: ["bob"])] + messages).count == 501)
+    _ = try hub.server.psql(hub.database, "ANALYZE")
+    for _ in 0..<4 {
+      let groups = (0..<250).map { _ in
+        HubOperation(.group, conversation: .random(.group(by: "alice")), handles: ["bob"], payload: "{}")
+      }
+      #expect(try alice.push(groups).allSatisfy { $0.fault == nil })
+    }
+    let login = try #require(alice.settings.first { $0.name == "user" }?.value)
+    let rows = try hub.server.psql(
+      hub.database,
+      """
+      BEGIN; SET SESSION AUTHORIZATION \(login); SELECT array_length(conv, 1) FROM dm1.changed(NULL);
+      SELECT count(*) FROM (SELECT array_agg(k) AS convs FROM (SELECT unnest(conv) k FROM dm1.changed(NULL)) z) c,
+        dm1.pull(c.convs, array_fill(1::bigint, ARRAY[1001]), array_fill(NULL::uuid, ARRAY[1001]), 1000);
+      RESET SESSION AUTHORIZATION; SELECT coalesce(sum(seq_tup_read), 0) FROM pg_stat_xact_user_tables; COMMIT
+      """
+    ).split(separator: "\n").compactMap { Int($0) }
+    #expect(rows.count == 3 && rows[0] == 1001 && rows[1] == 500 && rows[2] < 100_000, "\(rows)")
+  }
+
   @Test func `a link returns the handle of its user, and delivers a message to another person`() throws {
     let hub = try PostgresHub()
     let (alice, bob) = (try hub.link("alice"), try hub.link("bob"))

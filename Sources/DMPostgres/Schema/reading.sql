@@ -126,9 +126,10 @@ begin
     where a.usename = session_user and a.pid <> pg_backend_pid();
 end $$;
 
+-- Statistics may be from before a member joined many conversations; then the planner would read all members for each of them.
 create or replace function dm1.changed(since xid8)
 returns table (horizon xid8, people_rev bigint, conv uuid[], rev bigint[], mark uuid[], sees text[])
-language plpgsql stable security definer set search_path = pg_catalog, pg_temp as $$
+language plpgsql stable security definer set search_path = pg_catalog, pg_temp set enable_seqscan = off as $$
 #variable_conflict use_column
 declare
   me bigint := (dm.my_login()).person;
@@ -147,14 +148,15 @@ end $$;
 
 -- The entries after one that the member has, or kind -1 if the hub has another entry at that rev. The last edit
 -- of a message has its current text; edits and reactions of a message that the member does not see have no
--- payload. Sorting is off, so that the index is used: without statistics for a new table, the planner would read and
--- sort the rest of the log for each page. JIT is off, because compiling takes longer than reading a page.
+-- payload. Sorting and sequential scans are off, so that indexes are used: without statistics for a new table, the planner would
+-- read and sort the rest of the log for each page, and read all members for each entry. JIT is off, because compiling takes
+-- longer than reading a page.
 create or replace function dm1.pull(convs uuid[], revs bigint[], marks uuid[], most integer)
 returns table (
   conv uuid, rev bigint, seq bigint, at timestamptz, actor bigint, machine uuid, kind smallint, id uuid, nonce uuid,
   mark uuid, expires_at timestamptz, meta jsonb, payload bytea)
 language plpgsql stable security definer rows 500 set search_path = pg_catalog, pg_temp
-set enable_sort = off set jit = off as $$
+set enable_sort = off set enable_seqscan = off set jit = off as $$
 declare
   me bigint := (dm.my_login()).person;
   mine int8multirange;
