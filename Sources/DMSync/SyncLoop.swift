@@ -25,8 +25,6 @@ package final class SyncLoop {
 
   /// Microseconds.
   private static let comparePause: Int64 = 30_000_000
-  private static let pushPause: Int64 = 15_000
-  private static let longestPushPause: Int64 = 120_000
   private static let refreshPause: Int64 = 1_000_000
   private static let longestPause: Int64 = 60_000_000
   private static let refusedPause: Int64 = 15 * 60_000_000
@@ -181,12 +179,12 @@ package final class SyncLoop {
 
   /// Pushes and pulls as long as the connection lasts; with `lingers`, returns when there is nothing left to do.
   private func stay(_ lingers: Bool) throws {
-    var (lastWork, lastPush, pushPause) = (monotonicMicroseconds(), Int64(0), Self.pushPause)
-    var (connectedAt, filesAt) = (monotonicMicroseconds(), Int64(0))
+    var pauses = WorkPauses()
+    var (connectedAt, workAt, filesAt) = (monotonicMicroseconds(), Int64.max, Int64(0))
     signals.begin()
     while true {
       let hasSignals = engine.hello?.hasSignals == true && engine.hello?.isStandby == false
-      let due = min(filesAt, hasSignals ? signals.due : .max)
+      let due = min(workAt, filesAt, hasSignals ? signals.due : .max)
       try engine.wait(for: .microseconds(Self.comparePause), until: due)
       // A standby that has become a primary says so only on a new connection.
       if engine.hello?.isStandby == true, monotonicMicroseconds() - connectedAt > Self.comparePause {
@@ -196,16 +194,7 @@ package final class SyncLoop {
       let asked = asked
       let isAsked = asked != running.answered
       if isAsked { try engine.compare() }
-      if try engine.hasWork() {
-        // Operations that are queued at short intervals are pushed together, in larger groups the longer this goes on,
-        // because other programs wait while the result of a push is written. A receipt that comes between two messages
-        // must not delay the second one.
-        if try engine.hasPushes() { rest(until: lastPush + pushPause) }
-        lastWork = monotonicMicroseconds()
-        let pushed = try engine.drain()
-        if pushed > 0 { lastPush = lastWork }
-        pushPause = pushed > 1 ? min(2 * pushPause, Self.longestPushPause) : Self.pushPause
-      }
+      workAt = try engine.hasWork() ? work(&pauses, isAsked: isAsked) : .max
       filesAt = try files?.carry(engine) ?? .max
       if hasSignals, try signals.carry() { engine.answeredAt = .now }
       running.lastSyncAt = engine.answeredAt
@@ -213,9 +202,22 @@ package final class SyncLoop {
       running.setAside = engine.setAside.mapValues(\.rawValue)
       try refresh(isAsked: isAsked)
       if lingers, isGone { return }
-      guard lingers, monotonicMicroseconds() - lastWork > Self.lingering, !isFollowed else { continue }
+      guard lingers, monotonicMicroseconds() - pauses.lastWork > Self.lingering, !isFollowed else { continue }
       if try messenger.postponedUntil() == nil && engine.filesDueAt() == nil { return }
     }
+  }
+
+  /// Pushes and pulls, after the pause.
+  ///
+  /// - Returns: when to pull, if nothing is to be pushed and the pause goes on; otherwise `.max`.
+  private func work(_ pauses: inout WorkPauses, isAsked: Bool) throws -> Int64 {
+    let isPush = try engine.hasPushes()
+    let end = pauses.end(beforePush: isPush)
+    if !isPush, !isAsked, monotonicMicroseconds() < end { return end }
+    if isPush { rest(until: end) }
+    let time = monotonicMicroseconds()
+    pauses.note(pushed: try engine.drain(), at: time)
+    return .max
   }
 
   /// Whether the store was removed.

@@ -215,7 +215,7 @@ struct FileAttackTests {
     #expect(try alice.link.upload(.random, size: 2 << 20).fault == nil)
   }
 
-  @Test func `a revoked member, and a hub that moved, get and give no files`() throws {
+  @Test func `a hub that moved takes no files, and a revoked member gets none`() throws {
     try hub.administrator.move(to: HubAddress("elsewhere.example"), authority: nil)
     let moved = Result { try alice.link.upload(.random, size: 1) }
     #expect(throws: HubFault.self) { try moved.get() }

@@ -39,7 +39,7 @@ final class Simulation {
       let machine = machines[dice.below(machines.count)]
       if dice.chance(40) { try machine.sync() } else { try act(machine) }
       if dice.chance(30) { try signal(machine) }
-      if dice.chance(20) { try machine.carryFiles() }
+      if dice.chance(10) { try machine.carryFiles() }
       if dice.chance(3) { try machine.restart() }
       if dice.chance(3) { try machine.messenger.simulate(HubNetwork.allCases[dice.below(4)]) }
       if isSetBack { setBack() }
@@ -155,7 +155,7 @@ final class Simulation {
     let nonce = dice.chance(30) ? "n\(dice.below(40))" : nil
     do {
       let text = "\(machine.handle) \(said)"
-      let attached = try dice.chance(20) ? attachments(of: machine) : []
+      let attached = try dice.chance(10) ? attachments(of: machine) : []
       let outgoing = try Outgoing(
         to: conversation, text: attached.isEmpty || dice.chance(50) ? text : "", nonce: nonce, attachments: attached)
       let message = try machine.messenger.send(outgoing)

@@ -126,10 +126,12 @@ begin
     where a.usename = session_user and a.pid <> pg_backend_pid();
 end $$;
 
--- Statistics may be from before a member joined many conversations; then the planner would read all members for each of them.
+-- Statistics may be from before a member joined many conversations; then the planner would read all members for each of them,
+-- unless sequential scans are off. JIT is off, because a scan that cannot be avoided then seems to be worth compiling.
 create or replace function dm1.changed(since xid8)
 returns table (horizon xid8, people_rev bigint, conv uuid[], rev bigint[], mark uuid[], sees text[])
-language plpgsql stable security definer set search_path = pg_catalog, pg_temp set enable_seqscan = off as $$
+language plpgsql stable security definer set search_path = pg_catalog, pg_temp
+set enable_seqscan = off set jit = off as $$
 #variable_conflict use_column
 declare
   me bigint := (dm.my_login()).person;
