@@ -6,12 +6,8 @@ extension Invocation {
   /// - Throws: `hub_unreachable`, `unknown_attachment`.
   package func fetch(_ part: AttachmentPart, of attachments: [Attachment]) throws {
     let messenger = try messenger()
-    let (progress, interruption) = (Progress(self), Interruption())
-    defer {
-      progress.clear()
-      interruption.end()
-    }
-    try interruption.heeded(progress) {
+    let progress = Progress(self)
+    try Interruption.heeded(progress) { interruption in
       try messenger.fetch(part, of: attachments) {
         Carrier.start(for: messenger).fault
       } progress: { done, all in

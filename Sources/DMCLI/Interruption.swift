@@ -17,6 +17,16 @@ package final class Interruption {
   /// Unblocks the signals; one that has arrived ends the program.
   package func end() { signals.unblock() }
 
+  /// Runs `body` with the signals blocked; if it throws `Ended`, the program ends with that signal.
+  package static func heeded<T>(_ progress: Progress, _ body: (Interruption) throws -> T) throws -> T {
+    let interruption = Interruption()
+    defer {
+      progress.clear()
+      interruption.end()
+    }
+    return try interruption.heeded(progress) { try body(interruption) }
+  }
+
   /// Runs `body`; if it throws `Ended`, the program ends with that signal, because its work is not done.
   package func heeded<T>(_ progress: Progress, _ body: () throws -> T) throws -> T {
     do {

@@ -60,13 +60,8 @@ package struct PreparationArguments {
   private func prepare(
     _ source: AttachmentSource, _ name: String?, _ messenger: Messenger, _ progress: Progress
   ) throws -> Result<Messenger.Prepared, DMError> {
-    let interruption = Interruption()
-    defer {
-      progress.clear()
-      interruption.end()
-    }
     do {
-      return try interruption.heeded(progress) {
+      return try Interruption.heeded(progress) { interruption in
         .success(
           try messenger.prepare(source, name: name, options) { doing in
             progress.show(doing)

@@ -70,7 +70,7 @@ package final class FileCarrier {
         try file.isUploaded ? fetch(file) : upload(file)
       } catch HubFault.damaged(let fault) {
         close()
-        try store.write { try store.hubFiles.fail(file.key, fault, until: nil) }
+        try fail(file, fault, until: nil)
       } catch let fault as HubFault {
         try postpone(file, fault.text, Self.connectionPause)
         throw fault
@@ -159,13 +159,12 @@ package final class FileCarrier {
     case nil: return true
     case "over_quota":
       // The clock here may be ahead of the hub's.
-      let soonest = Timestamp(microseconds: Timestamp.now.microseconds + Self.machinePause)
+      let soonest = Self.time(after: Self.machinePause)
       let until = max(answer.retryAt ?? soonest, soonest)
-      try store.write { try store.hubFiles.fail(file.key, Messenger.overQuota, until: until) }
+      try fail(file, Messenger.overQuota, until: until)
     // The hub was restored, or has erased the file since; the upload begins anew.
     case "unknown_attachment": try postpone(file, "the hub has lost what was uploaded", Self.connectionPause)
-    case let fault?:
-      try store.write { try store.hubFiles.fail(file.key, "the hub refuses the file (\(fault))", until: nil) }
+    case let fault?: try fail(file, "the hub refuses the file (\(fault))", until: nil)
     }
     return false
   }
@@ -180,8 +179,16 @@ package final class FileCarrier {
   }
 
   private func postpone(_ file: HubFiles.Row, _ fault: String, _ pause: Int64) throws {
-    let until = Timestamp(microseconds: Timestamp.now.microseconds + pause)
-    try store.write { try store.hubFiles.fail(file.key, fault, until: until) }
+    try fail(file, fault, until: Self.time(after: pause))
+  }
+
+  /// Records that an attempt failed, to be repeated after a time, or for nil not at all.
+  private func fail(_ file: HubFiles.Row, _ fault: String, until time: Timestamp?) throws {
+    try store.write { try store.hubFiles.fail(file.key, fault, until: time) }
+  }
+
+  private static func time(after pause: Int64) -> Timestamp {
+    Timestamp(microseconds: Timestamp.now.microseconds + pause)
   }
 
   // MARK: Fetching
@@ -198,22 +205,17 @@ package final class FileCarrier {
       }
       if part.count == before {
         part.remove()
-        return try giveUp(file, "the hub does not have the file; its message may have been deleted")
+        return try fail(file, "the hub does not have the file; its message may have been deleted", until: nil)
       }
       try show(file, done: part.count)
       if part.count < file.key.size, try mustYield(file) { return }
     }
     guard part.count == file.key.size, part.hash() == file.key.hash else {
       part.remove()
-      return try giveUp(file, "the file is not what its sender described")
+      return try fail(file, "the file is not what its sender described", until: nil)
     }
     try location.contents.install(part.path, as: file.key.hash)
     try finishFetching(file)
-  }
-
-  /// Records that a file cannot be fetched.
-  private func giveUp(_ file: HubFiles.Row, _ fault: String) throws {
-    try store.write { try store.hubFiles.fail(file.key, fault, until: nil) }
   }
 
   private func finishFetching(_ file: HubFiles.Row) throws {

@@ -148,12 +148,11 @@ extension Replica {
     var arguments = try HubArguments(json: operation.arguments)
     arguments.lifetime = lifetime
     arguments.audience = audience?.members(at: address.seq)
-    let session = Session(messenger, store, me)
-    var payload = try session.payload(of: message, text: message.text)
     // The hub may have lost the files, too.
-    let attached = try store.attachments.rows(of: stored.key)
-    payload.attachments = try session.attach(attached, to: operation.key, at: message.createdAt)
-    arguments.files = payload.attachments.flatMap(\.files)
+    let attached = try Session(messenger, store, me).attach(
+      store.attachments.rows(of: stored.key), to: operation.key, at: message.createdAt)
+    let payload = HubPayload.Text(message, text: message.text, attachments: attached)
+    arguments.files = attached.flatMap(\.files)
     try store.outbox.queueAgain(operation.key, HubPayload.text(payload).bytes, arguments: arguments.json)
   }
 

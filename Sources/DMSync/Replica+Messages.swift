@@ -45,7 +45,7 @@ extension Replica {
       message.nonce = nonce
     }
     if let text { message.mentions = try MentionFinders(store).users(in: text, of: log.row.key) }
-    message.attachments = try attachments(of: payload, by: actor, waiting, in: log.row.key)
+    message.attachments = try attachments(of: payload, by: actor, waiting)
     _ = try store.messages.insert(message, into: &log.row)
     let seq = log.row.lastSeq
     let seqs = log.said.removeValue(forKey: actor)?.seqs ?? []
@@ -67,7 +67,7 @@ extension Replica {
   ///
   /// Small contents are fetched at once, unless the message is history, or from a blocked user.
   private func attachments(
-    of payload: HubPayload.Text?, by actor: UserKey, _ waiting: Waiting.Row?, in conversation: ConversationKey
+    of payload: HubPayload.Text?, by actor: UserKey, _ waiting: Waiting.Row?
   ) throws -> [Attachments.Row] {
     let received = payload?.attachments ?? []
     if let waiting {

@@ -113,7 +113,7 @@ extension SyncEngine {
       // An act on a message waits only for that message; any other held operation holds back all that follow it. But a message
       // that waits for its files lets other messages pass, and not those who are added after it.
       if !isUnordered, !row.act.isOnMessage, let conversation = row.conversation {
-        held[conversation] = try hold != .all && waitsForFiles(row) ? .changes : .all
+        held[conversation] = try hold != .all && waitsForFiles(HubArguments(json: row.arguments)) ? .changes : .all
       }
       return nil
     }
@@ -138,9 +138,8 @@ extension SyncEngine {
   }
 
   /// Whether a message must wait until its files are on the hub.
-  private func waitsForFiles(_ row: Outbox.Row) throws -> Bool {
-    let files = row.act == .say ? try HubArguments(json: row.arguments).files : []
-    return try !files.isEmpty && (hello?.hasFiles != true || !store.hubFiles.areUploaded(files))
+  private func waitsForFiles(_ arguments: HubArguments) throws -> Bool {
+    try !arguments.files.isEmpty && (hello?.hasFiles != true || !store.hubFiles.areUploaded(arguments.files))
   }
 
   /// The operation in the form that the hub takes; nil if it cannot be pushed yet.
@@ -155,7 +154,7 @@ extension SyncEngine {
       }
       operation.conversation = try store.conversations.id(conversation)
     }
-    if try waitsForFiles(row) { return nil }
+    if try waitsForFiles(operation.arguments) { return nil }
     if row.act.isOnMessage {
       guard let target = row.target, let address = try store.messages.address(ofIDOrAlias: target)
       else { return nil }

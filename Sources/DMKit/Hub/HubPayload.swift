@@ -22,6 +22,13 @@ package enum HubPayload: Equatable, Sendable {
       self.attachments = attachments
     }
 
+    /// The payload of a message, with these in place of its own text and attachments.
+    package init(_ message: Message, text: String?, attachments: [HubAttachment]) {
+      self.init(
+        text: text, replyTo: message.replyTo?.id, nonce: message.nonce, forwardedFrom: message.forwardedFrom,
+        attachments: attachments)
+    }
+
     /// Whether two messages have the same text, and attachments with equal contents, whatever the files are.
     package func hasSameContent(as other: Text) -> Bool {
       text.map(ExactString.init) == other.text.map(ExactString.init)

@@ -74,9 +74,7 @@ extension Session {
 
   /// The payload of a message, with `text` in place of its own text.
   package func payload(of message: Message, text: String?) throws -> HubPayload.Text {
-    HubPayload.Text(
-      text: text, replyTo: message.replyTo?.id, nonce: message.nonce, forwardedFrom: message.forwardedFrom,
-      attachments: try message.attachments.compactMap { try hubAttachment($0) })
+    HubPayload.Text(message, text: text, attachments: try message.attachments.compactMap { try hubAttachment($0) })
   }
 
   /// An attachment as a payload has it; nil if it was never sent over the hub.

@@ -17,9 +17,7 @@ package final class PQFileLink: FileLink {
 
   package func open() throws -> HubHello {
     close()
-    let opened = try opening { settings in
-      try PQHosts(settings).first({ try PQGreeting($0, label: hostName()) }, isSuitable: { !$0.hello.isStandby })
-    }
+    let opened = try opening { try PQGreeting.first(of: $0, label: hostName()) }
     connection = opened.connection
     return opened.hello
   }

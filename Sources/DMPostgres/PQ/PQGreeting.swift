@@ -49,6 +49,13 @@ struct PQGreeting {
     move = isMoved ? try HubMove(of: hello.hub, connection) : nil
   }
 
+  /// Connects to the first of the hosts that takes changes; if none does, to the first one that answers.
+  ///
+  /// - Throws: `HubFault`.
+  static func first(of settings: PQConnection.Settings, label: String) throws -> PQGreeting {
+    try PQHosts(settings).first({ try PQGreeting($0, label: label) }, isSuitable: { !$0.hello.isStandby })
+  }
+
   /// Runs the statements of a greeting.
   ///
   /// - Throws: `HubFault`; `lost` for a hub that lacks tables or functions, because it may be restored at this time.

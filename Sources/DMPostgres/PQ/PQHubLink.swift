@@ -78,7 +78,7 @@ package final class PQHubLink: HubLink {
   }
 
   private func greeted(_ settings: PQConnection.Settings) throws -> PQGreeting {
-    try PQHosts(settings).first({ try PQGreeting($0, label: label) }, isSuitable: { !$0.hello.isStandby })
+    try PQGreeting.first(of: settings, label: label)
   }
 
   /// Listens for hints; false if none can arrive, because a pooler gives each transaction another connection.

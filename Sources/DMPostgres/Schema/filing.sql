@@ -25,10 +25,10 @@ end $$;
 create or replace function dm.may_attach(p_person bigint, files uuid[]) returns boolean
 language plpgsql volatile set search_path = pg_catalog, pg_temp as $$
 begin
-  perform 1 from dm.file f where f.id = any (files) and (f.owner = p_person or dm.sees_file(f.id, p_person)) for key share;
   return cardinality(files) = (
-    select count(*) from dm.file f
-    where f.id = any (files) and f.is_whole and (f.owner = p_person or dm.sees_file(f.id, p_person)));
+    select count(*) from (
+      select from dm.file f
+      where f.id = any (files) and f.is_whole and (f.owner = p_person or dm.sees_file(f.id, p_person)) for key share) l);
 end $$;
 
 create or replace function dm.attach(e dm.entry, files uuid[]) returns void
