@@ -155,7 +155,7 @@ package final class AgentServer {
       return try refuse(error, id, replies)
     }
     if let answer { try replies.add(answer) }
-    if !messenger.queued.isEmpty { streams.carry() }
+    if messenger.hasWorkForHub { streams.carry() }
   }
 
   /// Handles a notification; all but cancellations are ignored.

@@ -206,7 +206,7 @@ extension Invocation {
   /// An error is printed but does not change the exit status, because the queued changes stay queued.
   package func startCarrier() {
     guard let made, case .failed(let fault) = Carrier.start(for: made), !hasWarnedOfCarrier else { return }
-    printError(command.name, !made.queued.isEmpty ? "\(fault); what was queued waits for 'dm-sync'" : fault)
+    printError(command.name, made.hasWorkForHub ? "\(fault); what was queued waits for 'dm-sync'" : fault)
     hasWarnedOfCarrier = true
   }
 
@@ -256,7 +256,7 @@ extension Invocation {
   ///
   /// - Throws: `hub_unreachable` if the hub does not answer in time, or the reason why it refuses the change.
   func finishWithHub() throws {
-    guard let made, !made.queued.isEmpty else { return }
+    guard let made, made.hasWorkForHub else { return }
     startCarrier()
     if try waits {
       if let until = try made.waitForHub(until: hubDeadline) { throw overQuota(until) }

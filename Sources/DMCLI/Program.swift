@@ -100,7 +100,7 @@ extension Program {
       printError(command.name, "cannot write to standard output")
       return .inputOutput
     }
-    if call?.made?.queued.isEmpty == false { call?.startCarrier() }
+    if call?.made?.hasWorkForHub == true { call?.startCarrier() }
     return ExitStatus(error.code)
   }
 

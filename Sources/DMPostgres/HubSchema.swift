@@ -8,11 +8,13 @@ enum HubSchema {
     [PackageResources.reports_sql, PackageResources.signals_sql, PackageResources.limits_sql],
     [PackageResources.moving_sql],
     [PackageResources.files_sql],
+    [PackageResources.own_states_sql],
   ]
   static let functions: [[UInt8]] = [
     PackageResources.reading_sql, PackageResources.log_sql, PackageResources.filing_sql, PackageResources.acts_sql,
     PackageResources.members_sql,
-    PackageResources.pushing_sql, PackageResources.signalling_sql, PackageResources.administration_sql,
+    PackageResources.pushing_sql, PackageResources.keeping_sql, PackageResources.signalling_sql,
+    PackageResources.administration_sql,
     PackageResources.forgetting_sql,
   ]
 

@@ -33,6 +33,9 @@ package final class Store {
   /// Whether the current write transaction has queued something for the process that exchanges data with the hub.
   var rings = false
 
+  /// Whether a write has changed something that the user's other machines are to know.
+  package internal(set) var hasOwnChanges = false
+
   /// Whether changes are logged; false while history is added, because followers do not get history.
   package private(set) var logsChanges = true
 
@@ -272,6 +275,7 @@ extension Store {
   package var hubConversations: HubConversations { HubConversations(store: self) }
   package var hubKnown: HubKnown { HubKnown(store: self) }
   package var hubUnreadable: HubUnreadable { HubUnreadable(store: self) }
+  package var hubOwnStates: HubOwnStates { HubOwnStates(store: self) }
   package var hubFiles: HubFiles { HubFiles(store: self) }
   package var hubAttachments: HubAttachments { HubAttachments(store: self) }
   package var members: Members { Members(store: self) }

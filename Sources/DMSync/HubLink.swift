@@ -30,6 +30,14 @@ package protocol HubLink: AnyObject {
   /// Sends the user's signals to the hub, and returns those of other users.
   func signals(_ own: HubSignals) throws -> [HubSignal]
 
+  /// Gives the hub states of the user's own, each only if the hub still has the state with the given mark, and returns those
+  /// that are newer than a rev, in the order of their revs; for each given state, also the one that the hub now has.
+  ///
+  /// The hub leaves out a given state only if the user is over their quota.
+  ///
+  /// - Parameter limit: the maximum number of states, besides those for given ones.
+  func ownStates(after rev: Int64, _ changes: [HubOwnState], limit: Int) throws -> [HubOwnState]
+
   /// Waits until the hub notifies this machine, a program here queues an operation or changes a signal, or `duration`
   /// has passed.
   func wait(for duration: Duration) throws -> HubHint
@@ -57,6 +65,8 @@ package struct HubHello: Equatable, Sendable {
   package var hasSignals = false
   /// Whether the hub takes files.
   package var hasFiles = false
+  /// Whether the hub takes states of the user's own.
+  package var hasOwnStates = false
 
   package init(
     hub: Identifier, epoch: Identifier, startedAt: Timestamp, isStandby: Bool = false, person: Int64, handle: String,
@@ -96,6 +106,8 @@ package struct HubComparison: Equatable, Sendable {
   package let horizon: String
   package let peopleRev: Int64
   package let conversations: [Conversation]
+  /// The last rev of the user's own states.
+  package var ownRev: Int64 = 0
 
   package init(horizon: String, peopleRev: Int64, conversations: [Conversation]) {
     self.horizon = horizon
@@ -240,6 +252,26 @@ package enum HubSignal: Equatable, Sendable {
   case present(person: Int64, age: Int64)
 }
 
+/// What the user alone decides about a conversation: bytes that the hub does not read.
+package struct HubOwnState: Equatable, Sendable {
+  /// `HubOwnState.general` for what is not about one conversation.
+  package let conversation: Identifier
+  /// 0 for a state that a machine gives.
+  package let rev: Int64
+  /// A random number of the hub; of a state that a machine gives, the one of the state that the hub is to have before it.
+  package let mark: Identifier?
+  package let state: [UInt8]
+
+  package static let general = Identifier(high: 0, low: 0)
+
+  package init(conversation: Identifier, rev: Int64 = 0, mark: Identifier?, state: [UInt8]) {
+    self.conversation = conversation
+    self.rev = rev
+    self.mark = mark
+    self.state = state
+  }
+}
+
 /// The reason why a wait ended.
 package struct HubHint: Equatable, Sendable {
   /// The conversations that have changed.
@@ -248,6 +280,8 @@ package struct HubHint: Equatable, Sendable {
   package var isRung = false
   /// Whether a signal may have changed on this machine.
   package var isSignalled = false
+  /// Whether another machine of the user has changed a state of the user's own.
+  package var hasOwnStates = false
 
   package init(conversations: Set<Identifier> = [], isRung: Bool = false, isSignalled: Bool = false) {
     self.conversations = conversations

@@ -211,7 +211,12 @@ extension Replica {
       _ = try store.readState.markDelivered(min(seq, log.row.lastSeq), to: actor, in: log.row.key, at: entry.at)
       return
     }
-    let ranges = entry.meta.ranges.filter(all.overlaps).map { $0.clamped(to: all) }
+    var ranges = entry.meta.ranges.filter(all.overlaps).map { $0.clamped(to: all) }
+    if actor == me {
+      // The user may have marked messages as unread since they were read here.
+      let receipts = try store.readState.receipts(of: me, in: log.row.key, upTo: log.row.lastSeq)
+      ranges = difference(of: ranges, minus: receipts)
+    }
     _ = try session.change(ranges, Messenger.MarkOptions(), in: log.row.key, at: entry.at)
   }
 }

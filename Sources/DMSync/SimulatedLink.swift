@@ -64,6 +64,10 @@ final class SimulatedLink: HubLink {
     try simulate { try link.members(of: conversation) }
   }
 
+  func ownStates(after rev: Int64, _ changes: [HubOwnState], limit: Int) throws -> [HubOwnState] {
+    try simulate { try link.ownStates(after: rev, changes, limit: limit) }
+  }
+
   /// A signal that is lost does not end the connection.
   func signals(_ own: HubSignals) throws -> [HubSignal] {
     do {

@@ -8,6 +8,11 @@ extension SyncEngine {
   /// - Returns: the number of operations in the batch.
   @discardableResult func exchange() throws -> Int {
     let operations = try store.read { try pushable(.max) }
+    // Last, because these states refer to messages.
+    if operations.isEmpty, connection.toPull.isEmpty {
+      try exchangeOwnStates()
+      return 0
+    }
     let pulls = try store.read { try pulling(operations) }
     try readMembers(of: pulls.map(\.conversation))
     if !operations.isEmpty {

@@ -10,6 +10,7 @@ package final class SyncEngine {
   let store: Store
   let link: any HubLink
   var connection = HubConnection()
+  var ownStates = OwnStateExchange()
   var pace = Pace()
   /// When the hub last answered.
   var answeredAt: Timestamp?
@@ -75,6 +76,7 @@ package final class SyncEngine {
   package func close() {
     link.close()
     connection = HubConnection()
+    ownStates = OwnStateExchange()
   }
 
   func hub() throws -> Hub.Row { try messenger.linkedStore().1 }
@@ -92,6 +94,7 @@ package final class SyncEngine {
     if isAnother { try forgetState() }
     if isAnother, horizon != nil { comparison = try link.compare(since: nil) }
     (pace.comparedAt, answeredAt) = (monotonicMicroseconds(), .now)
+    ownStates.compared(rev: comparison.ownRev)
     try readPeople(upTo: comparison.peopleRev)
     let outputs = try store.read {
       try comparison.conversations.flatMap { try connection.take(.listed($0, held: state(of: $0.id))) }
@@ -115,6 +118,7 @@ package final class SyncEngine {
     try store.write {
       try store.outbox.requeue(acknowledged: true)
       try store.hub.set(peopleRev: 0)
+      try store.hubOwnStates.set(rev: 0)
     }
   }
 
@@ -124,6 +128,7 @@ package final class SyncEngine {
     guard hello?.isStandby == false, let since = horizon.flatMap({ Int64($0) }), let now = Int64(comparison.horizon)
     else { return false }
     return try now < since || comparison.peopleRev < hub().peopleRev
+      || hello?.hasOwnStates == true && comparison.ownRev < store.read(store.hubOwnStates.rev)
   }
 
   /// Records the horizon after all conversations of its comparison were pulled, so that a program that ends earlier
@@ -235,7 +240,7 @@ package final class SyncEngine {
   // MARK: The loop
 
   /// Whether there is something to push or to pull now.
-  package func hasWork() throws -> Bool { try !connection.toPull.isEmpty || hasPushes() }
+  package func hasWork() throws -> Bool { try !connection.toPull.isEmpty || hasPushes() || hasOwnStates() }
 
   /// Whether there is something to push now.
   package func hasPushes() throws -> Bool { try !store.read { try pushable(1).isEmpty } }
@@ -256,7 +261,12 @@ package final class SyncEngine {
   }
 
   /// Pulls until nothing is left to pull; also pushes the operations that are queued meanwhile.
-  package func pull() throws { while !connection.toPull.isEmpty { try exchange() } }
+  package func pull() throws {
+    while try !connection.toPull.isEmpty || hasOwnStates() {
+      // A push must not delay what is new.
+      if connection.toPull.isEmpty { try exchangeOwnStates() } else { try exchange() }
+    }
+  }
 
   /// Waits for a hint, a queued operation or the end of the time, and finds out what has changed.
   ///
@@ -271,10 +281,11 @@ package final class SyncEngine {
     let due = try min(
       end, wake, heldUntil ?? .max, pace.takeReceiptsDue() ?? .max, untilPostponed().map { now + $0 } ?? .max)
     let hint = try link.wait(for: .microseconds(max(0, due - now)))
+    if hint.hasOwnStates || hint.isRung { ownStates.note(isHint: hint.hasOwnStates) }
     let areFollowed = try store.read { try hint.conversations.allSatisfy(isMember) }
     if areFollowed, !hint.conversations.isEmpty {
       for id in hint.conversations.sorted() where pace.follow(id, at: monotonicMicroseconds()) { enqueue(id) }
-    } else if !hint.conversations.isEmpty || due == end && !hint.isRung && !hint.isSignalled {
+    } else if !hint.conversations.isEmpty || due == end && !hint.isRung && !hint.isSignalled && !hint.hasOwnStates {
       try compare()
     }
   }

@@ -15,6 +15,9 @@ struct ModelHub {
     let createdAt: Timestamp
     var rev: Int64
     var isDisabled = false
+    /// The last rev of their own states.
+    var ownRev: Int64 = 0
+    var ownStates: [Identifier: HubOwnState] = [:]
   }
 
   struct Member {
@@ -113,7 +116,7 @@ struct ModelHub {
     var hello = HubHello(
       hub: self.id, epoch: epoch, startedAt: startedAt, isStandby: isStandby, person: id, handle: person.handle,
       machine: machine, now: Timestamp(microseconds: clock), peopleRev: peopleRev)
-    hello.hasFiles = true
+    (hello.hasFiles, hello.hasOwnStates) = (true, true)
     return hello
   }
 
@@ -124,7 +127,7 @@ struct ModelHub {
       guard conversation.members[me] != nil else { return false }
       return since.map { (conversation.ended[me] ?? conversation.touched) >= $0 } ?? true
     }
-    return HubComparison(
+    var comparison = HubComparison(
       horizon: String(moves), peopleRev: peopleRev,
       conversations: moved.sorted { $0.id < $1.id }.compactMap { conversation in
         conversation.members[me].map { member in
@@ -133,6 +136,8 @@ struct ModelHub {
             id: conversation.id, rev: last, mark: conversation.entry(last)?.mark, sees: member.sees)
         }
       })
+    comparison.ownRev = persons[me]?.ownRev ?? 0
+    return comparison
   }
 
   func pull(_ machine: Identifier, _ pull: HubPull, limit: Int) throws -> HubBatch? {

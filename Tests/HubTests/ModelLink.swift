@@ -75,6 +75,9 @@ final class ModelLink: HubLink {
   func people(after rev: Int64) throws -> [HubPerson] { try hub.model.people(machine, after: rev) }
   func members(of conversation: Identifier) throws -> [HubMember] { try hub.model.members(machine, of: conversation) }
   func signals(_ own: HubSignals) throws -> [HubSignal] { try hub.model.signals(machine, own) }
+  func ownStates(after rev: Int64, _ changes: [HubOwnState], limit: Int) throws -> [HubOwnState] {
+    try hub.model.ownStates(machine, after: rev, changes, limit: limit)
+  }
   func wait(for duration: Duration) throws -> HubHint { hints.isEmpty ? HubHint() : hints.removeFirst() }
   func close() {}
 }

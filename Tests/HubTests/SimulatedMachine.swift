@@ -74,6 +74,17 @@ final class FaultyLink: HubLink {
 
   func people(after rev: Int64) throws -> [HubPerson] { try call { try played.people(after: rev) } }
   func signals(_ own: HubSignals) throws -> [HubSignal] { try call { try played.signals(own) } }
+  func ownStates(after rev: Int64, _ changes: [HubOwnState], limit: Int) throws -> [HubOwnState] {
+    if !changes.isEmpty, dice.chance(faults.ghost) {
+      let machine = machine
+      hub.ghosts.append(
+        (hub.model.clock + 20_000_000, { _ = try $0.ownStates(machine, after: rev, changes, limit: limit) }))
+      throw HubFault.lost("given up")
+    }
+    let states = try call { try played.ownStates(after: rev, changes, limit: limit) }
+    if dice.chance(faults.kill) { throw Kill() }
+    return states
+  }
   func members(of conversation: Identifier) throws -> [HubMember] {
     try call { try played.members(of: conversation) }
   }

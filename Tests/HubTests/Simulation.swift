@@ -29,7 +29,8 @@ final class Simulation {
     self.isSetBack = isSetBack
     dice = SplitMix64(seed: seed)
     hub.model = ModelHub(seed: seed)
-    for handle in handles { machines.append(try SimulatedMachine(hub, handle, faults, seed: dice.next())) }
+    // Alice has two machines.
+    for handle in handles + ["alice"] { machines.append(try SimulatedMachine(hub, handle, faults, seed: dice.next())) }
     for machine in machines { try machine.settle() }
     _ = try machines[0].messenger.createGroup(titled: "ops", with: [Handle("bob")])
   }
@@ -144,7 +145,7 @@ final class Simulation {
       else { return try say(machine, .direct(Handle(handles[dice.below(3)]))) }
       try act(machine, in: .id(id))
     } catch let error as DMError
-      where [.notAllowed, .unknownMessage, .unknownUser, .unknownConversation].contains(error.code)
+      where [.notAllowed, .unknownMessage, .unknownUser, .unknownConversation, .nameTaken].contains(error.code)
     {
       // As of a person who is told so.
     }
@@ -183,7 +184,8 @@ final class Simulation {
     let messages = try messenger.history(HistoryQuery(conversation)).rest()
     let mine = messages.filter { $0.isMine && $0.systemKind == nil }
     let other = try Handle(handles[dice.below(3)])
-    switch dice.below(20) {
+    switch dice.below(26) {
+    case 20...25: try actPrivately(machine, in: conversation, messages.compactMap(\.seq))
     case 0...8: try say(machine, conversation)
     case 9, 10:
       guard let message = mine.isEmpty ? nil : mine[dice.below(mine.count)] else { return }
@@ -201,6 +203,37 @@ final class Simulation {
     case 17: _ = try messenger.remove([other], from: conversation)
     case 18: _ = try dice.chance(30) ? messenger.leave(conversation) : messenger.setTitle("ops", of: conversation)
     default: _ = try messenger.setTitle("title \(said)", of: conversation)
+    }
+  }
+
+  /// What only the person's own machines are to have.
+  private func actPrivately(
+    _ machine: SimulatedMachine, in conversation: ConversationReference, _ seqs: [Int]
+  ) throws {
+    let messenger = machine.messenger
+    said += 1
+    let seq = seqs.isEmpty ? nil : seqs[dice.below(seqs.count)]
+    var options = Messenger.MarkOptions()
+    switch dice.below(9) {
+    case 0: _ = try messenger.change(.pinned(dice.chance(50)), in: [conversation])
+    case 1: _ = try messenger.change(.archived(dice.chance(50)), in: [conversation])
+    case 2: _ = try messenger.change(dice.chance(50) ? .muted(for: nil) : .unmuted, in: [conversation])
+    case 3: _ = try messenger.change(.draft(dice.chance(70) ? "draft \(said)" : nil), in: [conversation])
+    case 4: _ = try messenger.change(.named(dice.chance(70) ? "name \(dice.below(3))" : nil), in: [conversation])
+    case 5: if dice.chance(20) { _ = try messenger.change(.deleted, in: [conversation]) }
+    case 6:
+      if let seq, let message = try messenger.history(HistoryQuery(conversation)).rest().first(where: { $0.seq == seq })
+      {
+        _ = try messenger.edit([Edit(.id(message.id), .delete(forEveryone: false))])[0].get()
+      }
+    case 7:
+      options.isPrivate = true
+      if let seq { _ = try messenger.markRead(.ranges([RangeReference(from: 1, to: seq)]), in: conversation, options) }
+    default:
+      options.act = .unread
+      if let seq {
+        _ = try messenger.markRead(.ranges([RangeReference(from: seq, to: nil)]), in: conversation, options)
+      }
     }
   }
 }

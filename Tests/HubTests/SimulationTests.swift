@@ -84,6 +84,7 @@ extension Simulation {
         try check(machine, conversation)
       }
       try checkSent(machine, store)
+      try checkOwnStates(machine, store)
       try checkFiles(machine, store)
       let findings = try machine.store.upkeep.check(deep: true).findings
       if Self.isTraced, !findings.isEmpty { hub.model.conversations.values.forEach(trace) }
@@ -113,6 +114,38 @@ extension Simulation {
         try traceStore(machine)
       }
       throw Violation(description: "\(machine.handle): \(id) is lost")
+    }
+  }
+
+  /// What a person alone decides is the same on all their machines.
+  private func checkOwnStates(_ machine: SimulatedMachine, _ store: Store) throws {
+    guard let first = machines.first(where: { $0.handle == machine.handle }), first !== machine,
+      let other = try first.messenger.existingStore()
+    else { return }
+    func states(_ machine: SimulatedMachine, _ store: Store) throws -> [String] {
+      guard let me = try store.users.key(Handle(machine.handle)) else { return [] }
+      let session = Session(machine.messenger, store, me)
+      return try hub.model.conversations.keys.sorted().compactMap { id in
+        guard let row = try store.conversations.row(id), try store.hubConversations.row(row.key) != nil else {
+          return nil
+        }
+        return try "\(id) \(String(decoding: session.ownState(of: row.key).bytes, as: UTF8.self))"
+      } + [String(decoding: session.ownState(of: nil).bytes, as: UTF8.self)]
+    }
+    let (mine, others) = try (states(machine, store), states(first, other))
+    if mine != others {
+      let differences = zip(mine, others).filter { $0 != $1 }.map { "\($0)\n\($1)" }
+      if Self.isTraced {
+        hub.model.conversations.values.forEach(trace)
+        for machine in [machine, first] {
+          try traceStore(machine)
+          print(
+            try machine.store.texts(
+              "SELECT coalesce(conversation, 0) || ' ' || rev || ' ' || is_changed || ' ' || coalesce(CAST(state AS TEXT), '-') FROM hub_own_state"
+            ))
+        }
+      }
+      throw Violation(description: "\(machine.handle)'s machines differ:\n\(differences.joined(separator: "\n"))")
     }
   }
 

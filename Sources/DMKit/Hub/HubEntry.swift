@@ -85,7 +85,7 @@ extension JSONValue {
     if case .integer(let number) = self, 1...HubEntry.numberLimit ~= number { Int64(number) } else { nil }
   }
 
-  fileprivate var seqs: SeqRange? {
+  var seqs: SeqRange? {
     guard case .array(let ends) = self, ends.count == 2, case .integer(let lower) = ends[0],
       case .integer(let upper) = ends[1], lower >= 1, lower <= upper, upper <= HubEntry.seqLimit
     else { return nil }

@@ -240,6 +240,7 @@ extension Session {
     case .unread:
       let changed = try ranges.flatMap { try store.readState.markUnread($0, as: viewer, in: key) }
       try logRead(changed, in: key, at: now)
+      if destination == .hub, !changed.isEmpty { try store.hubOwnStates.note(key, by: me) }
       return changed
     case .delivered:
       return try ranges.last.flatMap { try markDelivered($0.upperBound, in: key, at: now) }.map { [$0] } ?? []
@@ -262,6 +263,12 @@ extension Session {
         try store.readState.addReceipts(range, of: me, in: key, at: now)
         try queueReceipt(range, in: key)
       }
+    }
+    // A receipt tells the user's other machines what was read, but not that a message is no longer marked as unread.
+    if destination == .hub, !changed.isEmpty,
+      try isPrivate || !store.users.sendsReadReceipts(me) || store.hubOwnStates.row(key) != nil
+    {
+      try store.hubOwnStates.note(key, by: me)
     }
     try logRead(changed, in: key, at: now)
     return changed

@@ -99,7 +99,7 @@ extension Session {
   /// Blocks or unblocks a user.
   ///
   /// - Returns: whether this changed anything.
-  fileprivate func setBlocked(_ isBlocked: Bool, _ other: UserKey) throws -> Bool {
+  func setBlocked(_ isBlocked: Bool, _ other: UserKey) throws -> Bool {
     guard other != me else {
       throw try DMError(.notAllowed, "you cannot block yourself, '\(handle)'", subject: handle.description)
     }

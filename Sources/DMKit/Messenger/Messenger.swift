@@ -43,6 +43,8 @@ public final class Messenger {
   package internal(set) var queued: [OutboxKey] = []
   /// Whether this messenger has queued a change that is shown only after the hub has accepted it.
   package internal(set) var awaitsHub = false
+  /// Whether this messenger has left something for the process that synchronizes the store.
+  package var hasWorkForHub: Bool { !queued.isEmpty || opened?.hasOwnChanges == true }
 
   /// Compares a linked store with its hub, because an unknown user may have been invited since; called at most once.
   ///

@@ -24,7 +24,8 @@ struct PQGreeting {
         PQConnection.settings(),
         PQConnection.Statement(
           "SELECT hub, epoch, started_at, is_standby, person, handle, machine, now, poll_seconds, people_rev, channel, "
-            + "'signals' = ANY (features), 'moved' = ANY (features), 'files' = ANY (features) "
+            + "'signals' = ANY (features), 'moved' = ANY (features), 'files' = ANY (features), "
+            + "'own_states' = ANY (features) "
             + "FROM dm1.hello(1, $1)", [label]
         ) { row in
           hello = HubHello(
@@ -36,6 +37,7 @@ struct PQGreeting {
           hello?.hasSignals = try row.flag(11)
           isMoved = try row.flag(12)
           hello?.hasFiles = try row.flag(13)
+          hello?.hasOwnStates = try row.flag(14)
         },
         PQConnection.Statement("SELECT pg_backend_pid() = $1::integer", [String(connection.process)]) {
           isDirect = try $0.flag(0)

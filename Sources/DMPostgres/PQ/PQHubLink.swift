@@ -13,6 +13,8 @@ package final class PQHubLink: HubLink {
   private let bell: Watch?
   private let live: Watch?
   private var connection: PQConnection?
+  /// Whether the hub takes states of the user's own.
+  private var hasOwnStates = false
   /// Statements that are sent together with the next ones, which saves a round trip.
   private var postponed: [PQConnection.Statement] = []
   /// How many comparisons in a row had the same horizon although conversations had changed.
@@ -50,7 +52,7 @@ package final class PQHubLink: HubLink {
   }
 
   /// Runs statements after those that were postponed, in the same round trip.
-  @discardableResult private func run(_ statements: [PQConnection.Statement]) throws -> Bool {
+  @discardableResult func run(_ statements: [PQConnection.Statement]) throws -> Bool {
     let connection = try open(connection)
     defer { postponed = [] }
     return try connection.run(postponed + statements)
@@ -74,6 +76,7 @@ package final class PQHubLink: HubLink {
       opened.hello.pollSeconds = 2
     }
     connection = opened.connection
+    hasOwnStates = opened.hello.hasOwnStates
     return opened.hello
   }
 
@@ -105,19 +108,20 @@ package final class PQHubLink: HubLink {
   }
 
   package func compare(since horizon: String?) throws -> HubComparison {
-    var comparison: (horizon: String, peopleRev: Int64)?
+    var comparison: (horizon: String, peopleRev: Int64, ownRev: Int64)?
+    let ownRev = hasOwnStates ? "(SELECT dm1.own_rev())" : "0"
     var conversations: [HubComparison.Conversation] = []
     try run([
       PQConnection.Statement(
-        "SELECT h.horizon::text, h.people_rev, c.* FROM dm1.changed($1::xid8) h "
+        "SELECT h.horizon::text, h.people_rev, \(ownRev), c.* FROM dm1.changed($1::xid8) h "
           + "LEFT JOIN LATERAL unnest(h.conv, h.rev, h.mark, h.sees) c ON true", [horizon]
       ) { row in
-        comparison = (try row.text(0), try row.integer(1))
-        guard let id = row.optionalIdentifier(2), let sees = row.optionalText(5).flatMap({ VisibleRevs($0) }) else {
+        comparison = (try row.text(0), try row.integer(1), try row.integer(2))
+        guard let id = row.optionalIdentifier(3), let sees = row.optionalText(6).flatMap({ VisibleRevs($0) }) else {
           return
         }
         conversations.append(
-          HubComparison.Conversation(id: id, rev: try row.integer(3), mark: row.optionalIdentifier(4), sees: sees))
+          HubComparison.Conversation(id: id, rev: try row.integer(4), mark: row.optionalIdentifier(5), sees: sees))
       }
     ])
     guard let comparison else { throw HubFault.damaged("the hub has not answered the comparison") }
@@ -127,8 +131,10 @@ package final class PQHubLink: HubLink {
       standing = 0
       try unstick()
     }
-    return HubComparison(
+    var result = HubComparison(
       horizon: comparison.horizon, peopleRev: comparison.peopleRev, conversations: conversations)
+    result.ownRev = comparison.ownRev
+    return result
   }
 
   /// Asks the hub to end the connections of members that may block others, such as with a transaction open for over ten
@@ -240,8 +246,9 @@ package final class PQHubLink: HubLink {
   package func wait(for duration: Duration) throws -> HubHint {
     if !postponed.isEmpty { try run([]) }
     let connection = try open(connection)
-    var hint = HubHint(conversations: try hinted(connection))
-    if !hint.conversations.isEmpty { return hint }
+    var hint = HubHint()
+    try take(connection.notifications(), into: &hint)
+    if !hint.conversations.isEmpty || hint.hasOwnStates { return hint }
     var awaited = [connection.descriptor, bell?.descriptor, live?.descriptor].map { Awaited($0, for: .reading) }
     if waitForAny(of: &awaited, until: monotonicMicroseconds() + duration.microseconds) {
       if awaited[1].isReady {
@@ -252,13 +259,16 @@ package final class PQHubLink: HubLink {
         live?.drain()
         hint.isSignalled = true
       }
-      if awaited[0].isReady { hint.conversations = try hinted(connection) }
+      if awaited[0].isReady { try take(connection.notifications(), into: &hint) }
     }
     return hint
   }
 
-  private func hinted(_ connection: PQConnection) throws -> Set<Identifier> {
-    Set(try connection.notifications().compactMap { $0.hasPrefix("c ") ? Identifier(String($0.dropFirst(2))) : nil })
+  private func take(_ notifications: [String], into hint: inout HubHint) {
+    for text in notifications {
+      if text == "o" { hint.hasOwnStates = true }
+      if text.hasPrefix("c "), let id = Identifier(String(text.dropFirst(2))) { hint.conversations.insert(id) }
+    }
   }
 }
 
@@ -270,4 +280,4 @@ private func isNameByte(_ byte: UInt8) -> Bool {
 }
 
 /// An array of values that need no quotes, as PostgreSQL reads it.
-private func array(_ values: [String]) -> String { "{\(values.joined(separator: ","))}" }
+func array(_ values: [String]) -> String { "{\(values.joined(separator: ","))}" }

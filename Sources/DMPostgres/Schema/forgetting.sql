@@ -43,8 +43,8 @@ begin
   if last is not null then perform dm.notify(array[p_conv]); end if;
 end $$;
 
--- Ends the person's memberships of groups, and erases their profile, their signals, the copies in reports, and the reasons
--- of their own reports. Returns how many groups they leave.
+-- Ends the person's memberships of groups, and erases their profile, their signals, what their machines keep here, the copies
+-- in reports, and the reasons of their own reports. Returns how many groups they leave.
 create or replace function dm.forget_person(p_person bigint) returns integer language plpgsql volatile
 security definer set search_path = pg_catalog, pg_temp as $$
 declare
@@ -64,6 +64,7 @@ begin
   delete from dm.typing t where t.person = p_person;
   delete from dm.presence p where p.person = p_person;
   delete from dm.done_act d where d.person = p_person;
+  delete from dm.own_state s where s.person = p_person;
   update dm.report r set payload = null where r.sender = p_person;
   update dm.report r set reason = null where r.reporter = p_person;
   update dm.people set rev = rev + 1 returning rev into next;

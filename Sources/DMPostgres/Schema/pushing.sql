@@ -108,14 +108,6 @@ begin
   end if;
 end $$;
 
--- The bytes of messages and files that the hub keeps of a person.
-create or replace function dm.kept(p_person bigint) returns bigint language sql stable set search_path = pg_catalog, pg_temp
-return ((
-  select coalesce(sum(octet_length(e.payload)), 0) from dm.entry e where e.actor = p_person and e.nonce is not null)
-  + (select coalesce(sum(octet_length(r.payload)), 0) from dm.report r where r.reporter = p_person)
-  + (select coalesce(sum(f.size + 1024), 0) from dm.file f
-    where f.owner = p_person and f.unused_at is distinct from '-infinity'))::bigint;
-
 -- Applies the limit of what the hub keeps of a person: lowers `allowed` to the operations before the first one that does not
 -- fit, sets `later` to when the hub counts anew, and counts the allowed operations. What is small, or makes room, always fits.
 create or replace function dm.spend_disk(

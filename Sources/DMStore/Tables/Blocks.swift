@@ -69,7 +69,9 @@ package struct Blocks {
     statement.bind(other)
     if isBlocked { statement.bind(time) }
     try statement.run()
-    return store.connection.changes > 0
+    guard store.connection.changes > 0 else { return false }
+    try store.hubOwnStates.note(nil, by: user)
+    return true
   }
 
   /// Computes again the values of a conversation that depend on the user's blocks: the counts of hidden messages and of

@@ -70,6 +70,14 @@ extension Conversations {
     return try statement.step() ? try row(key: statement.conversationKey(0)) : nil
   }
 
+  /// The name that a user has given a conversation.
+  package func ownName(of user: UserKey, for conversation: ConversationKey) throws -> String? {
+    var statement = try store.connection.prepare("SELECT name FROM own_name WHERE user = ? AND conversation = ?")
+    statement.bind(user)
+    statement.bind(conversation)
+    return try statement.step() ? statement.text(0) : nil
+  }
+
   /// Gives a conversation a name that only the user sees and that is unique for them; nil removes it.
   package func setOwnName(_ name: String?, of user: UserKey, in conversation: ConversationKey) throws {
     do {
@@ -78,6 +86,7 @@ extension Conversations {
       delete.bind(conversation)
       try delete.run()
     }
+    try store.hubOwnStates.note(conversation, by: user)
     guard let name else { return }
     var insert = try store.connection.prepare("INSERT INTO own_name (user, conversation, name) VALUES (?, ?, ?)")
     insert.bind(user)

@@ -1,6 +1,6 @@
 package import DMModel
 
-// Reads: block, conversation, participant, user.
+// Reads: block, conversation, message, participant, user.
 // Writes: participant.
 
 extension Members {
@@ -63,7 +63,39 @@ extension Members {
     statement.bind(conversation)
     statement.bind(user)
     try statement.run()
-    return store.connection.changes > 0
+    guard store.connection.changes > 0 else { return false }
+    try store.hubOwnStates.note(conversation, by: user)
+    return true
+  }
+
+  /// The fields of a user's own state that are columns of a participant; nil for somebody who never was one.
+  package func ownFields(of user: UserKey, in conversation: ConversationKey) throws -> (
+    isPinned: Bool, isArchived: Bool, isDeleted: Bool, mutedUntil: Timestamp?, draft: String?
+  )? {
+    var statement = try store.connection.prepare(
+      """
+      SELECT is_pinned, is_archived, is_deleted, muted_until, draft_text FROM participant
+      WHERE conversation = ? AND user = ?
+      """)
+    statement.bind(conversation)
+    statement.bind(user)
+    guard try statement.step() else { return nil }
+    return (
+      statement.bool(0), statement.bool(1), statement.bool(2), statement.optionalTimestamp(3), statement.optionalText(4)
+    )
+  }
+
+  /// Whether a message after the given one would take a conversation out of a user's archive, unless they have muted it.
+  package func isBroughtBack(_ conversation: ConversationKey, by user: UserKey, after seq: Int) throws -> Bool {
+    var statement = try store.connection.prepare(
+      """
+      SELECT 1 FROM message WHERE conversation = ? AND seq > ? AND system_kind IS NULL
+      AND sender NOT IN (SELECT blocked FROM block WHERE user = ?) LIMIT 1
+      """)
+    statement.bind(conversation)
+    statement.bind(seq)
+    statement.bind(user)
+    return try statement.step()
   }
 
   package func draft(of user: UserKey, in conversation: ConversationKey) throws -> String? {

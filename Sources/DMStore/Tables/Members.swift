@@ -142,6 +142,7 @@ package struct Members {
   ///   - now: a mute that has ended by this time does not count.
   ///   - others: participants whose state does not change.
   package func bringBack(_ conversations: [ConversationKey], mutedAt now: Timestamp, except others: [UserKey]) throws {
+    try store.hubOwnStates.noteBringingBack(conversations, mutedAt: now)
     var statement = try store.connection.prepare(
       """
       UPDATE participant SET is_archived = is_archived AND coalesce(muted_until, 0) > ?2, is_deleted = 0

@@ -94,7 +94,7 @@ extension ReadState {
     return found
   }
 
-  private func receiptRanges(of user: UserKey, in conversation: ConversationKey, overlapping range: SeqRange) throws
+  func receiptRanges(of user: UserKey, in conversation: ConversationKey, overlapping range: SeqRange) throws
     -> [SeqRange]
   {
     var statement = try store.connection.prepare(

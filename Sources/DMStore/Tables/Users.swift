@@ -123,6 +123,7 @@ package struct Users {
     for flag in [change.showsPresence, change.sendsReadReceipts] { statement.bind(flag.map { $0 ? 1 as Int64 : 0 }) }
     statement.bind(key)
     try statement.run()
+    if change.sendsReadReceipts != nil { try store.hubOwnStates.note(nil, by: key) }
     try store.changes.append(.user, user: key, at: time)
   }
 

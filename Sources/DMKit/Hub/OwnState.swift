@@ -1,0 +1,136 @@
+internal import DMJSON
+
+/// What the user alone decides about a conversation, or about other users, as their machines exchange it.
+///
+/// Equal values are always written as equal bytes.
+package struct OwnState: Equatable, Sendable {
+  package var isPinned = false
+  package var isArchived = false
+  package var mutedUntil: Timestamp?
+  package var draft: ExactString?
+  /// The user's own name for the conversation.
+  package var name: ExactString?
+  /// Whether the conversation is absent from the user's lists until a new message arrives.
+  package var isDeleted = false
+  /// The messages that the user deleted for themselves.
+  package var hidden: [SeqRange] = []
+  /// The messages that the user has read without a receipt.
+  package var read: [SeqRange] = []
+  /// The messages that the user has marked as unread after a receipt.
+  package var unread: [SeqRange] = []
+  /// The last message that the conversation had; a machine takes a state only after it has that message.
+  package var lastSeq = 0
+  /// The users whom the user blocks.
+  package var blocked: Set<Handle> = []
+  package var sendsReadReceipts = true
+
+  package init() {}
+
+  /// Whether both say the same, whatever the last message was.
+  package func isSame(as other: Self) -> Bool {
+    var copy = self
+    copy.lastSeq = other.lastSeq
+    return copy == other
+  }
+
+  /// This state with the changes that another has, compared with the state from which it was made.
+  ///
+  /// If both changed the same, this state wins.
+  package func merged(with other: Self, since base: Self) -> Self {
+    func decide<Value: Equatable>(_ field: KeyPath<Self, Value>) -> Value {
+      self[keyPath: field] == base[keyPath: field] ? other[keyPath: field] : self[keyPath: field]
+    }
+    func unite(_ field: KeyPath<Self, [SeqRange]>) -> [SeqRange] {
+      let (mine, before) = (self[keyPath: field], base[keyPath: field])
+      let added = difference(of: mine, minus: before)
+      let kept = difference(of: other[keyPath: field], minus: difference(of: before, minus: mine))
+      return coalesced((kept + added).sorted { $0.lowerBound < $1.lowerBound })
+    }
+    var result = Self()
+    (result.isPinned, result.isArchived, result.isDeleted) = (
+      decide(\.isPinned), decide(\.isArchived), decide(\.isDeleted)
+    )
+    (result.mutedUntil, result.draft, result.name) = (decide(\.mutedUntil), decide(\.draft), decide(\.name))
+    (result.hidden, result.read, result.unread) = (unite(\.hidden), unite(\.read), unite(\.unread))
+    result.lastSeq = max(lastSeq, other.lastSeq)
+    result.blocked = other.blocked.subtracting(base.blocked.subtracting(blocked))
+      .union(blocked.subtracting(base.blocked))
+    result.sendsReadReceipts = decide(\.sendsReadReceipts)
+    return result
+  }
+
+  // MARK: Bytes
+
+  private static let version = 1
+
+  /// The bytes of a JSON object, without the fields that have their defaults.
+  package var bytes: [UInt8] {
+    var json = JSONWriter()
+    json.object { json in
+      json.member("v", Self.version)
+      if isPinned { json.member("pinned", true) }
+      if isArchived { json.member("archived", true) }
+      json.member("muted_until", mutedUntil.map { Int($0.microseconds) })
+      json.member("draft", draft?.text)
+      json.member("name", name?.text)
+      if isDeleted { json.member("deleted", true) }
+      write(hidden, "hidden", to: &json)
+      write(read, "read", to: &json)
+      write(unread, "unread", to: &json)
+      if lastSeq > 0 { json.member("last_seq", lastSeq) }
+      if !blocked.isEmpty {
+        json.key("blocked")
+        json.array { json in for handle in blocked.sorted() { json.value(handle.description) } }
+      }
+      if !sendsReadReceipts { json.member("receipts", false) }
+    }
+    return json.bytes
+  }
+
+  private func write(_ ranges: [SeqRange], _ name: StaticString, to json: inout JSONWriter) {
+    if ranges.isEmpty { return }
+    json.key(name)
+    json.array { json in
+      for range in ranges {
+        json.array { json in
+          json.value(range.lowerBound)
+          json.value(range.upperBound)
+        }
+      }
+    }
+  }
+
+  /// Nil for bytes that this version cannot read.
+  ///
+  /// Leaves out what is not valid, because a later version, or somebody with the user's login, may have written it.
+  package init?(bytes: [UInt8]) {
+    guard case .success(let object) = Result(catching: { try JSONReader.object(bytes[...]) }),
+      object["v"] == .integer(Self.version)
+    else { return nil }
+    isPinned = object.flag("pinned") ?? false
+    isArchived = object.flag("archived") ?? false
+    mutedUntil = object.integer("muted_until").map { Timestamp(microseconds: Int64($0)).clamped }
+    draft = object.text("draft").map { ExactString(beginning(of: $0, bytes: Outgoing.textLimit)) }
+    name = object.text("name").flatMap { name in
+      guard case .success = Result(catching: { try checkNewTitle(name, as: "name") }) else { return nil }
+      return ExactString(name)
+    }
+    isDeleted = object.flag("deleted") ?? false
+    (hidden, read, unread) = (Self.ranges(object["hidden"]), Self.ranges(object["read"]), Self.ranges(object["unread"]))
+    lastSeq = min(max(0, object.integer("last_seq") ?? 0), HubEntry.seqLimit)
+    if case .array(let values)? = object["blocked"] {
+      blocked = Set(
+        values.compactMap { value in
+          guard case .string(let text) = value, case .success(let handle) = Result(catching: { try Handle(text) })
+          else { return nil }
+          return handle
+        })
+    }
+    sendsReadReceipts = object.flag("receipts") ?? true
+  }
+
+  private static func ranges(_ value: JSONValue?) -> [SeqRange] {
+    guard case .array(let values)? = value else { return [] }
+    return coalesced(values.compactMap(\.seqs).sorted { $0.lowerBound < $1.lowerBound })
+  }
+}

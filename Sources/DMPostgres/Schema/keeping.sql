@@ -1,0 +1,89 @@
+set role dm_owner;
+
+-- The bytes of messages, own states and files that the hub keeps of a person.
+create or replace function dm.kept(p_person bigint) returns bigint language sql stable set search_path = pg_catalog, pg_temp
+return ((
+  select coalesce(sum(octet_length(e.payload)), 0) from dm.entry e where e.actor = p_person and e.nonce is not null)
+  + (select coalesce(sum(octet_length(r.payload)), 0) from dm.report r where r.reporter = p_person)
+  + (select coalesce(sum(octet_length(s.state)), 0) from dm.own_state s where s.person = p_person)
+  + (select coalesce(sum(f.size + 1024), 0) from dm.file f
+    where f.owner = p_person and f.unused_at is distinct from '-infinity'))::bigint;
+
+-- The last rev of the caller's own states.
+create or replace function dm1.own_rev() returns bigint language plpgsql stable security definer
+set search_path = pg_catalog, pg_temp as $$
+declare
+  me bigint := (dm.my_login()).person;
+begin
+  return (select p.own_rev from dm.person p where p.id = me);
+end $$;
+
+-- Replaces a state if it still has the mark that the caller names, and the caller is or was a member of the conversation.
+-- Returns whether it did.
+create or replace function dm.keep_own(me bigint, p_conv uuid, p_mark uuid, p_state bytea) returns boolean
+language plpgsql volatile set search_path = pg_catalog, pg_temp as $$
+declare
+  next bigint;
+begin
+  if p_mark is distinct from (select s.mark from dm.own_state s where s.person = me and s.conv = p_conv)
+      or octet_length(p_state) > 524288
+      or p_conv <> '00000000-0000-0000-0000-000000000000'
+        and not exists (select from dm.member m where m.person = me and m.conv = p_conv) then
+    return false;
+  end if;
+  update dm.person p set own_rev = p.own_rev + 1 where p.id = me returning p.own_rev into next;
+  insert into dm.own_state as s (person, conv, rev, state) values (me, p_conv, next, p_state)
+    on conflict (person, conv) do update set rev = excluded.rev, mark = excluded.mark, state = excluded.state;
+  return true;
+end $$;
+
+-- Keeps the given states, each if the caller names the mark of the state that it replaces, and returns the states of the caller
+-- after the rev `since`, besides the present ones of the given conversations. A state that is over the caller's limits is not
+-- kept, and not returned.
+create or replace function dm1.own_states(since bigint, convs uuid[], marks uuid[], states bytea[], most integer)
+returns table (conv uuid, rev bigint, mark uuid, state bytea)
+language plpgsql volatile security definer
+set search_path = pg_catalog, pg_temp set lock_timeout = '3s' as $$
+#variable_conflict use_column
+declare
+  me bigint := (dm.my_login()).person;
+  allowed bigint := 0;
+begin
+  if current_setting('transaction_isolation') <> 'read committed' then
+    raise exception 'only in read committed transactions' using errcode = '25000';
+  end if;
+  if cardinality(convs) > 0 then
+    perform dm.refuse_moved();
+    if cardinality(convs) > 1000 then
+      raise exception 'more than 1000 states' using errcode = '54000';
+    end if;
+    if current_setting('synchronous_commit') in ('off', 'local') then
+      perform set_config('synchronous_commit', 'on', true);
+    end if;
+    -- Also locks the person, so that revs become visible in their order.
+    select s.allowed into allowed from dm.spend(me, (
+      select jsonb_agg(jsonb_build_object('op', 'own', 'payload', encode(k.state, 'base64')) order by k.place)
+      from unnest(states) with ordinality k (state, place))) s;
+    perform dm.keep_own(me, k.conv, k.mark, k.state)
+      from unnest(convs, marks, states) with ordinality k (conv, mark, state, place)
+      where k.place <= allowed order by k.place;
+  end if;
+  return query
+    select s.conv, s.rev, s.mark, s.state from dm.own_state s
+    where s.person = me and s.rev <= since and s.conv = any (convs[1:allowed::integer])
+    union all
+    (select s.conv, s.rev, s.mark, s.state from dm.own_state s
+      where s.person = me and s.rev > since order by s.rev limit least(most, 1000))
+    order by rev;
+end $$;
+
+-- Notifies the other machines of the caller. Call it in a separate transaction, as `wake`.
+create or replace function dm1.wake_own() returns void language plpgsql volatile security definer
+set search_path = pg_catalog, pg_temp as $$
+declare
+  me bigint := (dm.my_login()).person;
+begin
+  perform pg_notify(l.channel, 'o') from dm.login l
+    where l.person = me and l.role <> session_user and l.joined_at is not null;
+end $$;
+reset role;

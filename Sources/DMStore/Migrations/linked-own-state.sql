@@ -1,0 +1,16 @@
+-- What the user alone decides, such as pins, drafts and blocks, as their machines exchange it through the hub.
+CREATE TABLE hub_own_state (
+  -- NULL for what is not about one conversation.
+  conversation INTEGER REFERENCES conversation,
+  -- What the hub has: its rev and mark, or 0 and NULL before the first exchange, and its bytes.
+  rev INTEGER NOT NULL DEFAULT 0 CHECK (rev >= 0),
+  mark BLOB CHECK (length(mark) = 16),
+  state BLOB,
+  -- Whether something was changed in this store since.
+  is_changed INTEGER NOT NULL DEFAULT 0 CHECK (is_changed IN (0, 1))
+) STRICT;
+CREATE UNIQUE INDEX hub_own_state_conversation ON hub_own_state (coalesce(conversation, 0));
+CREATE INDEX hub_own_state_changed ON hub_own_state (conversation) WHERE is_changed;
+
+-- The rev up to which this store has these states.
+ALTER TABLE hub ADD COLUMN own_rev INTEGER NOT NULL DEFAULT 0 CHECK (own_rev >= 0);

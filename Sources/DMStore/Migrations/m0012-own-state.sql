@@ -1,0 +1,1 @@
+-- Only linked stores change: they get the tables of linked-own-state.sql.

@@ -1,0 +1,63 @@
+package import DMModel
+
+// Reads: hidden_range, message.
+
+// What a user's other machines need to know, and cannot learn from the receipts.
+
+extension ReadState {
+  /// The messages up to a number that a user has read without a receipt.
+  ///
+  /// The ranges also include the messages between these that never count as unread, such as the user's own.
+  package func privatelyRead(by user: UserKey, in conversation: ConversationKey, upTo last: Int) throws -> [SeqRange] {
+    guard last > 0 else { return [] }
+    let all = 1...last
+    let read = try readRanges(of: user, in: conversation, overlapping: all).map { $0.clamped(to: all) }
+    let open = difference(of: read, minus: try receipts(of: user, in: conversation, upTo: last))
+    return try difference(of: open, minus: hidden(from: user, in: conversation)).compactMap { gap in
+      var ends = try store.connection.prepare(
+        """
+        SELECT min(seq), max(seq) FROM message WHERE conversation = ? AND seq BETWEEN ? AND ? AND sender <> ?
+        AND deleted_at IS NULL AND system_kind IS NULL
+        """)
+      ends.bind(conversation)
+      ends.bind(gap.lowerBound)
+      ends.bind(gap.upperBound)
+      ends.bind(user)
+      return try ends.step() && !ends.isNull(0) ? ends.seqs(0, 1) : nil
+    }
+  }
+
+  /// The messages up to a number that a user has marked as unread after a receipt.
+  package func unreadAgain(by user: UserKey, in conversation: ConversationKey, upTo last: Int) throws -> [SeqRange] {
+    guard last > 0 else { return [] }
+    return difference(
+      of: try receipts(of: user, in: conversation, upTo: last),
+      minus: try readRanges(of: user, in: conversation, overlapping: 1...last))
+  }
+
+  /// The messages up to a number for which a user has sent receipts.
+  package func receipts(of user: UserKey, in conversation: ConversationKey, upTo last: Int) throws -> [SeqRange] {
+    coalesced(try receiptRanges(of: user, in: conversation, overlapping: 1...last).map { $0.clamped(to: 1...last) })
+  }
+
+  /// The messages that a user deleted for themselves.
+  package func deleted(by user: UserKey, in conversation: ConversationKey) throws -> [SeqRange] {
+    try hidden(from: user, in: conversation, isDeleted: true)
+  }
+
+  private func hidden(from user: UserKey, in conversation: ConversationKey, isDeleted: Bool = false) throws
+    -> [SeqRange]
+  {
+    var statement = try store.connection.prepare(
+      """
+      SELECT from_seq, to_seq FROM hidden_range WHERE conversation = ? AND user = ? AND (is_deleted OR NOT ?)
+      ORDER BY from_seq
+      """)
+    statement.bind(conversation)
+    statement.bind(user)
+    statement.bind(isDeleted)
+    var found: [SeqRange] = []
+    while try statement.step() { found.append(try statement.seqs(0, 1)) }
+    return coalesced(found)
+  }
+}

@@ -1,0 +1,155 @@
+internal import DMKit
+internal import DMStore
+
+// What the user alone decides, such as pins, drafts and blocks: the hub has the newest state of each conversation, and a machine
+// replaces it only if it has merged that state into its own.
+
+extension SyncEngine {
+  /// The maximum number of states in an exchange.
+  private static let ownStatePage = 500
+  private static let ownStateBytes = 512 * 1024
+
+  /// Whether the hub has newer states, or this store has changed some.
+  func hasOwnStates() throws -> Bool {
+    guard hello?.hasOwnStates == true, !ownStates.isAtRest else { return false }
+    return try store.read {
+      try ownStates.hasNews(after: store.hubOwnStates.rev())
+        || hello?.isStandby == false && !store.hubOwnStates.changed(limit: 1).isEmpty
+    }
+  }
+
+  /// Gives the hub what was changed in this store, and takes what is newer on the hub.
+  func exchangeOwnStates() throws {
+    guard try hasOwnStates() else { return }
+    let (since, given) = try store.read {
+      (try store.hubOwnStates.rev(), hello?.isStandby == true ? [] : try changedOwnStates())
+    }
+    if since == 0, ownStates.reread == nil { ownStates.reread = (0, []) }
+    let first = ownStates.reread?.rev ?? since
+    let limit = min(pageSize, Self.ownStatePage)
+    let states = try link.ownStates(after: first, given, limit: limit)
+    answeredAt = .now
+    var taking = OwnStateTaking(messenger, store, try hub().user, given, awaited: ownStates.awaited)
+    let newer = states.filter { $0.rev > first }
+    let isWhole = newer.count < limit
+    try store.write(isBulk: true) {
+      for state in states { try taking.take(state) }
+      let end = taking.firstLeft.map { $0 - 1 } ?? newer.last?.rev ?? first
+      if let reread = ownStates.reread {
+        let seen = reread.seen.union(states.map(\.conversation))
+        ownStates.reread = isWhole ? nil : (end, seen)
+        if isWhole { try taking.takeLoss(except: seen) }
+      }
+      if ownStates.reread == nil { try store.hubOwnStates.set(rev: end) }
+    }
+    // The states name messages that this store does not have yet.
+    taking.missing.subtracting(ownStates.awaited).forEach(enqueue)
+    ownStates.awaited = taking.missing
+    let isAtRest = taking.missing.isEmpty ? isWhole && !taking.hasProgress : connection.toPull.isEmpty
+    ownStates.ended(at: isWhole && taking.missing.isEmpty ? 0 : .max, isAtRest: isAtRest)
+  }
+
+  /// The states that were changed in this store, as they are now.
+  private func changedOwnStates() throws -> [HubOwnState] {
+    let session = Session(messenger, store, try hub().user)
+    var bytes = 0
+    var given: [HubOwnState] = []
+    for row in try store.hubOwnStates.changed(limit: Self.ownStatePage) {
+      let state = try session.ownState(of: row.conversation).bytes
+      bytes += state.count
+      if bytes > Self.ownStateBytes, !given.isEmpty { break }
+      given.append(
+        HubOwnState(
+          conversation: try row.conversation.map(store.conversations.id) ?? HubOwnState.general, mark: row.mark,
+          state: state))
+    }
+    return given
+  }
+}
+
+/// Takes states from the hub into a store.
+struct OwnStateTaking {
+  private let store: Store
+  private let session: Session
+  private let given: [Identifier: [UInt8]]
+  private let awaited: Set<Identifier>
+  /// The conversations whose states name messages that this store does not have.
+  private(set) var missing: Set<Identifier> = []
+  /// The rev of the first state that was not taken.
+  private(set) var firstLeft: Int64?
+  /// Whether the hub has taken a state, or this store has.
+  private(set) var hasProgress = false
+
+  init(
+    _ messenger: Messenger, _ store: Store, _ user: UserKey, _ given: [HubOwnState], awaited: Set<Identifier>
+  ) {
+    self.store = store
+    self.awaited = awaited
+    self.given = Dictionary(given.map { ($0.conversation, $0.state) }) { first, _ in first }
+    session = Session(messenger, store, user)
+  }
+
+  /// Takes a state, unless this store does not have its messages yet.
+  mutating func take(_ state: HubOwnState) throws {
+    var key: ConversationKey?
+    if state.conversation != HubOwnState.general {
+      guard let row = try store.conversations.row(state.conversation), try has(state, row) else {
+        firstLeft = min(firstLeft ?? state.rev, state.rev)
+        missing.insert(state.conversation)
+        return
+      }
+      key = row.key
+    }
+    var row = try store.hubOwnStates.row(key) ?? HubOwnStates.Row(conversation: key)
+    if row.mark == state.mark, row.rev == state.rev { return }
+    hasProgress = true
+    // A hub that was restored has earlier states: what this store has is newer than all of it.
+    let isSetBack = state.rev <= row.rev && row.mark != nil
+    let mine = try session.ownState(of: key)
+    let theirs = OwnState(bytes: state.state)
+    let isGiven = given[state.conversation] == state.state
+    let isChanged = isSetBack || row.isChanged && !(isGiven && mine.bytes == state.state)
+    let base = isGiven || isSetBack ? theirs : row.state.flatMap(OwnState.init(bytes:)) ?? OwnState()
+    (row.rev, row.mark, row.state, row.isChanged) = (state.rev, state.mark, state.state, false)
+    // A later version of this program has written it.
+    guard let theirs, let base else { return try store.hubOwnStates.write(row) }
+    var (merged, old) = (theirs, mine)
+    if isChanged {
+      merged = mine.merged(with: theirs, since: base)
+    } else {
+      // Marks of messages may differ although nothing was changed here, such as those of deleted messages.
+      (old.hidden, old.read, old.unread) = (base.hidden, base.read, base.unread)
+    }
+    if let key { try endArchive(&merged, mine, theirs, key) }
+    try session.take(merged, insteadOf: old, of: key)
+    row.isChanged = !merged.isSame(as: theirs)
+    try store.hubOwnStates.write(row)
+  }
+
+  /// Lists a conversation again that another machine archived or deleted before it had a message that this store has.
+  private func endArchive(_ merged: inout OwnState, _ mine: OwnState, _ theirs: OwnState, _ key: ConversationKey) throws
+  {
+    guard merged.isArchived && !mine.isArchived || merged.isDeleted && !mine.isDeleted,
+      try session.hasNews(after: theirs.lastSeq, in: key)
+    else { return }
+    if merged.mutedUntil.map({ $0 <= .now }) ?? true { merged.isArchived = merged.isArchived && mine.isArchived }
+    merged.isDeleted = merged.isDeleted && mine.isDeleted
+  }
+
+  /// Whether this store has the messages that a state names. If a pull has not brought them, the hub has lost them.
+  private func has(_ state: HubOwnState, _ row: Conversations.Row) throws -> Bool {
+    if awaited.contains(state.conversation) { return true }
+    return (OwnState(bytes: state.state)?.lastSeq ?? 0) <= row.lastSeq
+  }
+
+  /// Gives again the states that a restored hub has lost.
+  ///
+  /// - Parameter seen: the conversations of which the hub has states.
+  func takeLoss(except seen: Set<Identifier>) throws {
+    for var row in try store.hubOwnStates.all() where row.mark != nil {
+      if seen.contains(try row.conversation.map(store.conversations.id) ?? HubOwnState.general) { continue }
+      (row.rev, row.mark, row.state, row.isChanged) = (0, nil, nil, true)
+      try store.hubOwnStates.write(row)
+    }
+  }
+}

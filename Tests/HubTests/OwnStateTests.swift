@@ -1,0 +1,201 @@
+import Testing
+
+@testable import DMKit
+@testable import DMStore
+@testable import DMSync
+@testable import StoreSupport
+@testable import TestSupport
+
+/// What a user alone decides, on several machines.
+struct OwnStateTests {
+  let hub = SharedHub()
+
+  /// Alice, and two machines of Bob, to whom Alice has sent five messages.
+  private func machines() throws -> (alice: Machine, first: Machine, second: Machine) {
+    let (alice, first, second) = (try hub.joined("alice"), try hub.joined("bob"), try hub.joined("bob"))
+    try settle([alice, first, second])
+    for number in 1...5 { try alice.say("text \(number)", to: "bob") }
+    try settle([alice, first, second])
+    return (alice, first, second)
+  }
+
+  private func conversation(_ machine: Machine, _ reference: String = "alice") throws -> Conversation {
+    try machine.messenger.conversation(ConversationReference(reference))
+  }
+
+  private func change(_ change: OwnChange, of reference: String = "alice", on machine: Machine) throws {
+    _ = try machine.messenger.change(change, in: [ConversationReference(reference)])
+  }
+
+  @Test func `pins, mutes, archives, drafts and names are the same on all machines of a user`() throws {
+    let (_, first, second) = try machines()
+    for one: OwnChange in [.pinned(true), .archived(true), .muted(for: nil), .draft("half a"), .named("work")] {
+      try change(one, on: first)
+    }
+    try settle([first, second])
+    let seen = try conversation(second)
+    #expect(seen.isPinned && seen.isArchived && seen.mutedUntil == .forever)
+    #expect((seen.draftText, seen.ownName) == ("half a", "work"))
+    for one: OwnChange in [.pinned(false), .archived(false), .unmuted, .draft(nil), .named(nil)] {
+      try change(one, on: second)
+    }
+    try settle([second, first])
+    let again = try conversation(first)
+    #expect(!again.isPinned && !again.isArchived && again.mutedUntil == nil && again.draftText == nil)
+    #expect(again.ownName == nil)
+    for machine in [first, second] { try machine.check() }
+  }
+
+  @Test func `messages read privately, marked as unread and deleted for the user are so on all machines`() throws {
+    let (alice, first, second) = try machines()
+    let bob = try ConversationReference("alice")
+    var options = Messenger.MarkOptions()
+    options.isPrivate = true
+    _ = try first.messenger.markRead(.ranges([RangeReference(from: 1, to: 3)]), in: bob, options)
+    try settle([first, second, alice])
+    #expect(try conversation(second).unreadCount == 2)
+    #expect(try alice.messages("bob").map(\.status) == Array(repeating: .delivered, count: 5))
+    _ = try second.messenger.markRead(.all, in: bob)
+    (options.isPrivate, options.act) = (false, .unread)
+    _ = try second.messenger.markRead(
+      .ranges([RangeReference(from: 2, to: 2), RangeReference(from: 5, to: 5)]), in: bob, options)
+    try settle([second, first])
+    #expect(try conversation(first).unreadCount == 2)
+    _ = try first.messenger.markRead(.ranges([RangeReference(from: 5, to: 5)]), in: bob)
+    _ = try first.messenger.edit([Edit(MessageReference("alice:4"), .delete(forEveryone: false))])[0].get()
+    try settle([first, second])
+    #expect(try conversation(second).unreadCount == 1)
+    #expect(try second.messages("alice").map(\.seq) == [1, 2, 3, 5])
+    for machine in [first, second, alice] { try machine.check() }
+  }
+
+  @Test func `a deleted conversation is gone on all machines, until a new message comes`() throws {
+    let (alice, first, second) = try machines()
+    try change(.deleted, on: first)
+    try settle([first, second])
+    #expect(try second.messenger.conversations().isEmpty)
+    try alice.say("text 6", to: "bob")
+    try settle([alice, second, first])
+    for machine in [first, second] {
+      #expect(try machine.texts("alice") == ["6 alice: text 6"])
+      try machine.check()
+    }
+  }
+
+  @Test func `blocks and the setting for receipts are the same on all machines of a user`() throws {
+    let (alice, first, second) = try machines()
+    _ = try first.messenger.setBlocked(true, [Handle("alice")])
+    _ = try first.messenger.setProfile(ProfileChange(sendsReadReceipts: false))
+    try settle([first, second])
+    #expect(try second.messenger.blockedUsers().map(\.handle) == [Handle("alice")])
+    _ = try second.messenger.setBlocked(false, [Handle("alice")])
+    try settle([second, first])
+    #expect(try first.messenger.blockedUsers().isEmpty)
+    _ = try second.messenger.markRead(.all, in: ConversationReference("alice"))
+    try settle([second, first, alice])
+    #expect(try conversation(first).unreadCount == 0)
+    #expect(try alice.messages("bob").map(\.status) == Array(repeating: .delivered, count: 5))
+  }
+
+  @Test func `a machine that joins later has what the others have decided`() throws {
+    let (_, first, second) = try machines()
+    try change(.pinned(true), on: first)
+    _ = try first.messenger.createGroup(titled: "ops", with: [Handle("alice")])
+    try settle([first])
+    try change(.named("night"), of: "+ops", on: first)
+    try settle([first, second])
+    let third = try hub.joined("bob")
+    #expect(try conversation(third).isPinned)
+    #expect(try conversation(third, "+night").title == "ops")
+    try third.check()
+  }
+
+  @Test func `changes made on both machines at the same time are merged`() throws {
+    let (_, first, second) = try machines()
+    let alice = try ConversationReference("alice")
+    var options = Messenger.MarkOptions()
+    options.isPrivate = true
+    try change(.pinned(true), on: first)
+    try change(.draft("from the first"), on: first)
+    _ = try first.messenger.markRead(.ranges([RangeReference(from: 1, to: 2)]), in: alice, options)
+    try change(.muted(for: nil), on: second)
+    try change(.draft("from the second"), on: second)
+    _ = try second.messenger.markRead(.ranges([RangeReference(from: 4, to: 4)]), in: alice, options)
+    try settle([first, second])
+    for machine in [first, second] {
+      let seen = try conversation(machine)
+      #expect(seen.isPinned && seen.mutedUntil == .forever && seen.unreadCount == 2)
+      // The last one to arrive wins.
+      #expect(seen.draftText == "from the second")
+    }
+  }
+
+  @Test func `of two conversations that got the same name on two machines, all keep the name of the same one`() throws {
+    let (_, first, second) = try machines()
+    _ = try first.messenger.createGroup(titled: "ops", with: [Handle("alice")])
+    try settle([first, second])
+    try change(.named("work"), on: first)
+    try change(.named("work"), of: "+ops", on: second)
+    try settle([first, second])
+    let names = try [first, second].map { machine in
+      try ["alice", "+ops"].map { try conversation(machine, $0).ownName }
+    }
+    #expect(names[0] == names[1])
+    #expect(names[0].compactMap(\.self) == ["work"])
+  }
+
+  @Test func `what was decided after a backup of the hub is there after its restore`() throws {
+    let (alice, first, second) = try machines()
+    try change(.pinned(true), on: first)
+    try settle([first, second])
+    let backup = hub.model
+    try change(.pinned(false), on: first)
+    try change(.draft("later"), on: second)
+    _ = try second.messenger.createGroup(titled: "ops", with: [Handle("alice")])
+    try settle([second, first])
+    try change(.archived(true), of: "+ops", on: second)
+    try settle([second, first, alice])
+    hub.model.restore(backup)
+    try connectAnewAndSettle([second, first, alice])
+    for machine in [first, second, try hub.joined("bob")] {
+      #expect(try conversation(machine).draftText == "later")
+      #expect(try !conversation(machine).isPinned)
+      #expect(try conversation(machine, "+ops").isArchived)
+      try machine.check()
+    }
+  }
+
+  @Test func `a state that names messages which have not come is taken when they have`() throws {
+    let (alice, first, second) = try machines()
+    try alice.say("text 6", to: "bob")
+    try settle([alice, first])
+    var options = Messenger.MarkOptions()
+    options.isPrivate = true
+    _ = try first.messenger.markRead(.all, in: ConversationReference("alice"), options)
+    try settle([first])
+    // As if the message had come after the comparison.
+    try second.engine.exchangeOwnStates()
+    second.engine.ownStates.note(isHint: true)
+    try second.engine.exchangeOwnStates()
+    #expect(try conversation(second).unreadCount == 5)
+    try second.engine.drain()
+    #expect(try second.texts("alice").last == "6 alice: text 6")
+    #expect(try conversation(second).unreadCount == 0)
+    try second.check()
+  }
+
+  @Test func `a state that this version cannot read is left alone`() throws {
+    let (_, first, second) = try machines()
+    try change(.pinned(true), on: first)
+    try settle([first, second])
+    let store = try #require(try first.messenger.existingStore())
+    let id = try conversation(first).id
+    let mark = try #require(try store.hubOwnStates.all().first).mark
+    let later = HubOwnState(conversation: id, mark: mark, state: Array(#"{"v":2,"pin":3}"#.utf8))
+    _ = try first.link.ownStates(after: 0, [later], limit: 10)
+    try settle([second, first])
+    #expect(try conversation(second).isPinned)
+    #expect(try !store.hubOwnStates.changed(limit: 9).contains { $0.mark == mark })
+    try second.check()
+  }
+}
