@@ -13,7 +13,10 @@ struct OwnStateExchange {
   /// The conversations whose states name messages that did not come with the last pull.
   var awaited: Set<Identifier> = []
 
-  mutating func compared(rev: Int64) { (namedRev, isAtRest) = (rev, false) }
+  mutating func compared(rev: Int64, mustReread: Bool) {
+    (namedRev, isAtRest) = (rev, false)
+    if mustReread, reread == nil { reread = (0, []) }
+  }
 
   /// Notes that the user has changed something in this store, or in another.
   mutating func note(isHint: Bool) {

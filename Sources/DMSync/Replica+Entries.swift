@@ -69,6 +69,9 @@ extension Replica {
     default: return
     }
     try store.changes.append(.conversation, conversation: log.row.key, user: actor, at: entry.at)
+    if let id = entry.id {
+      try restoreOwnState(id, at: Messages.Address(conversation: log.row.key, seq: log.row.lastSeq), in: &log)
+    }
   }
 
   private func join(_ entry: HubEntry, _ session: Session, in log: inout Log) throws {
@@ -180,7 +183,7 @@ extension Replica {
     default: break
     }
     if let message = try store.messages.row(at: address) {
-      try Session(messenger, store, me).showWaitingActs(on: message, id)
+      try Session(messenger, store, me).showWaitingActs(on: message, id, ended: operation?.act)
     }
   }
 
@@ -218,5 +221,9 @@ extension Replica {
       ranges = difference(of: ranges, minus: receipts)
     }
     _ = try session.change(ranges, Messenger.MarkOptions(), in: log.row.key, at: entry.at)
+    // Another machine of the user has sent receipts for messages that were read here without one.
+    if actor == me {
+      for range in ranges { try store.readState.addReceipts(range, of: me, in: log.row.key, at: entry.at) }
+    }
   }
 }

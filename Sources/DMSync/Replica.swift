@@ -40,6 +40,7 @@ final class Replica {
     guard let first = entries.first else { return }
     var log = try log(of: id, first, comparison, members)
     log.leaving = entries.filter { $0.kind == .left }
+    let fields = try isReplay(entries) ? store.members.ownFields(of: me, in: log.row.key) : nil
     var (hasHistory, isNew) = (false, true)
     for entry in entries where entry.rev > log.state.rev {
       guard try entry.rev == log.state.sees.next(after: log.state.rev) || isReturn(entry, in: log) else {
@@ -54,6 +55,7 @@ final class Replica {
       log.state.namedRev = max(log.state.namedRev, entry.rev)
     }
     try store.logging(isNew) { try endSending(in: &log) }
+    if let fields { try restore(fields, in: log) }
     try store.hubConversations.write(log.state)
     // Later pages may have the user's own receipt, from another machine.
     if comparison.map({ log.state.rev >= $0.rev }) ?? true {
@@ -65,6 +67,26 @@ final class Replica {
     }
     if log.seesMore { return try beginAnew(id, .seesMore, nil) }
     if hasHistory { try store.changes.append(.conversation, conversation: log.row.key, at: .now) }
+  }
+
+  /// Whether the store had all messages of these entries before their log was pulled again.
+  private func isReplay(_ entries: [HubEntry]) throws -> Bool {
+    try entries.allSatisfy { entry in
+      guard let kind = entry.kind, kind.rawValue < 16 else { return true }
+      return try entry.id.map { try store.hubKnown.row($0) != nil } ?? false
+    }
+  }
+
+  /// Undoes what messages that the user has had before do to the user's own state: they bring back an archived conversation.
+  private func restore(_ fields: Members.OwnFields, in log: Log) throws {
+    guard let now = try store.members.ownFields(of: me, in: log.row.key) else { return }
+    for (state, isNew) in [
+      (Members.OwnState.archived(fields.isArchived), now.isArchived != fields.isArchived),
+      (.deleted(fields.isDeleted), now.isDeleted != fields.isDeleted),
+      (.draft(fields.draft), now.draft != fields.draft),
+    ] where isNew {
+      try store.members.set(state, of: me, in: log.row.key)
+    }
   }
 
   /// Acknowledges the messages of others that have come with these entries, or with pages before them.

@@ -21,10 +21,10 @@ extension SyncEngine {
   /// Gives the hub what was changed in this store, and takes what is newer on the hub.
   func exchangeOwnStates() throws {
     guard try hasOwnStates() else { return }
-    let (since, given) = try store.read {
-      (try store.hubOwnStates.rev(), hello?.isStandby == true ? [] : try changedOwnStates())
-    }
-    if since == 0, ownStates.reread == nil { ownStates.reread = (0, []) }
+    let since = try store.read(store.hubOwnStates.rev)
+    let given = hello?.isStandby == true ? [] : try changedOwnStates()
+    // What was noted as changed may have changed back.
+    guard try !given.isEmpty || store.read({ ownStates.hasNews(after: since) }) else { return }
     let first = ownStates.reread?.rev ?? since
     let limit = min(pageSize, Self.ownStatePage)
     let states = try link.ownStates(after: first, given, limit: limit)
@@ -54,16 +54,34 @@ extension SyncEngine {
     let session = Session(messenger, store, try hub().user)
     var bytes = 0
     var given: [HubOwnState] = []
-    for row in try store.hubOwnStates.changed(limit: Self.ownStatePage) {
-      let state = try session.ownState(of: row.conversation).bytes
-      bytes += state.count
-      if bytes > Self.ownStateBytes, !given.isEmpty { break }
-      given.append(
-        HubOwnState(
-          conversation: try row.conversation.map(store.conversations.id) ?? HubOwnState.general, mark: row.mark,
-          state: state))
+    var same: [HubOwnStates.Row] = []
+    let changed = try store.read {
+      try store.hubOwnStates.changed(limit: Self.ownStatePage).map { ($0, try session.ownState(of: $0.conversation)) }
     }
+    for (row, state) in changed where bytes <= Self.ownStateBytes {
+      // A state that a later version of this program has written stays as it is.
+      guard let base = OwnState(of: row) else { continue }
+      if base.isSame(as: state) {
+        same.append(row)
+        continue
+      }
+      let id = try row.conversation.map(store.conversations.id) ?? HubOwnState.general
+      given.append(HubOwnState(conversation: id, mark: row.mark, state: state.bytes))
+      bytes += given.last?.state.count ?? 0
+    }
+    if !same.isEmpty { try store.write { try same.forEach(endChange) } }
     return given
+  }
+
+  /// Notes that a state is the one that the hub has, unless it was changed meanwhile.
+  private func endChange(_ row: HubOwnStates.Row) throws {
+    let session = Session(messenger, store, try hub().user)
+    guard try row == store.hubOwnStates.row(row.conversation),
+      try OwnState(of: row)?.isSame(as: session.ownState(of: row.conversation)) == true
+    else { return }
+    var row = row
+    row.isChanged = false
+    try store.hubOwnStates.write(row)
   }
 }
 
@@ -109,7 +127,7 @@ struct OwnStateTaking {
     let theirs = OwnState(bytes: state.state)
     let isGiven = given[state.conversation] == state.state
     let isChanged = isSetBack || row.isChanged && !(isGiven && mine.bytes == state.state)
-    let base = isGiven || isSetBack ? theirs : row.state.flatMap(OwnState.init(bytes:)) ?? OwnState()
+    let base = isGiven || isSetBack ? theirs : OwnState(of: row) ?? OwnState()
     (row.rev, row.mark, row.state, row.isChanged) = (state.rev, state.mark, state.state, false)
     // A later version of this program has written it.
     guard let theirs, let base else { return try store.hubOwnStates.write(row) }
@@ -151,5 +169,16 @@ struct OwnStateTaking {
       (row.rev, row.mark, row.state, row.isChanged) = (0, nil, nil, true)
       try store.hubOwnStates.write(row)
     }
+  }
+}
+
+extension OwnState {
+  /// The state that the hub has; nil if this version cannot read it.
+  fileprivate init?(of row: HubOwnStates.Row) {
+    guard let bytes = row.state else {
+      self.init()
+      return
+    }
+    self.init(bytes: bytes)
   }
 }

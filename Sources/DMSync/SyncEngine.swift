@@ -94,7 +94,7 @@ package final class SyncEngine {
     if isAnother { try forgetState() }
     if isAnother, horizon != nil { comparison = try link.compare(since: nil) }
     (pace.comparedAt, answeredAt) = (monotonicMicroseconds(), .now)
-    ownStates.compared(rev: comparison.ownRev)
+    ownStates.compared(rev: comparison.ownRev, mustReread: try store.read(store.hubOwnStates.mustReread))
     try readPeople(upTo: comparison.peopleRev)
     let outputs = try store.read {
       try comparison.conversations.flatMap { try connection.take(.listed($0, held: state(of: $0.id))) }

@@ -19,6 +19,8 @@ final class Simulation {
   private var said = 0
   /// The ids of the messages that each machine has sent.
   private(set) var sent: [(machine: Int, id: Identifier)] = []
+  /// The ids of the messages that each person has deleted for themselves.
+  private(set) var deletedForSelf: [String: Set<Identifier>] = [:]
   /// Whether the hub is set back now and then, and the state to which.
   private let isSetBack: Bool
   private var backup: ModelHub?
@@ -185,7 +187,7 @@ final class Simulation {
     let mine = messages.filter { $0.isMine && $0.systemKind == nil }
     let other = try Handle(handles[dice.below(3)])
     switch dice.below(26) {
-    case 20...25: try actPrivately(machine, in: conversation, messages.compactMap(\.seq))
+    case 20...25: try actPrivately(machine, in: conversation, messages.filter { $0.seq != nil })
     case 0...8: try say(machine, conversation)
     case 9, 10:
       guard let message = mine.isEmpty ? nil : mine[dice.below(mine.count)] else { return }
@@ -208,11 +210,12 @@ final class Simulation {
 
   /// What only the person's own machines are to have.
   private func actPrivately(
-    _ machine: SimulatedMachine, in conversation: ConversationReference, _ seqs: [Int]
+    _ machine: SimulatedMachine, in conversation: ConversationReference, _ messages: [Message]
   ) throws {
     let messenger = machine.messenger
     said += 1
-    let seq = seqs.isEmpty ? nil : seqs[dice.below(seqs.count)]
+    let message = messages.isEmpty ? nil : messages[dice.below(messages.count)]
+    let seq = message?.seq
     var options = Messenger.MarkOptions()
     switch dice.below(9) {
     case 0: _ = try messenger.change(.pinned(dice.chance(50)), in: [conversation])
@@ -220,12 +223,17 @@ final class Simulation {
     case 2: _ = try messenger.change(dice.chance(50) ? .muted(for: nil) : .unmuted, in: [conversation])
     case 3: _ = try messenger.change(.draft(dice.chance(70) ? "draft \(said)" : nil), in: [conversation])
     case 4: _ = try messenger.change(.named(dice.chance(70) ? "name \(dice.below(3))" : nil), in: [conversation])
-    case 5: if dice.chance(20) { _ = try messenger.change(.deleted, in: [conversation]) }
+    case 5:
+      guard dice.chance(20) else { return }
+      var query = HistoryQuery(conversation)
+      (query.includesDeleted, query.limit) = (true, nil)
+      let all = try messenger.history(query).rest().filter { $0.seq != nil }.map(\.id)
+      _ = try messenger.change(.deleted, in: [conversation])
+      deletedForSelf[machine.handle, default: []].formUnion(all)
     case 6:
-      if let seq, let message = try messenger.history(HistoryQuery(conversation)).rest().first(where: { $0.seq == seq })
-      {
-        _ = try messenger.edit([Edit(.id(message.id), .delete(forEveryone: false))])[0].get()
-      }
+      guard let message else { return }
+      _ = try messenger.edit([Edit(.id(message.id), .delete(forEveryone: false))])[0].get()
+      deletedForSelf[machine.handle, default: []].insert(message.id)
     case 7:
       options.isPrivate = true
       if let seq { _ = try messenger.markRead(.ranges([RangeReference(from: 1, to: seq)]), in: conversation, options) }

@@ -139,10 +139,6 @@ extension Simulation {
         hub.model.conversations.values.forEach(trace)
         for machine in [machine, first] {
           try traceStore(machine)
-          print(
-            try machine.store.texts(
-              "SELECT coalesce(conversation, 0) || ' ' || rev || ' ' || is_changed || ' ' || coalesce(CAST(state AS TEXT), '-') FROM hub_own_state"
-            ))
         }
       }
       throw Violation(description: "\(machine.handle)'s machines differ:\n\(differences.joined(separator: "\n"))")
@@ -183,6 +179,11 @@ extension Simulation {
         "SELECT conversation, user, from_seq, to_seq, is_deleted, is_unseen FROM hidden_range"))
     print(
       try machine.store.texts("SELECT conversation || ' ' || rev || ' ' || known || ' ' || sees FROM hub_conversation"))
+    let ownStates = """
+      SELECT coalesce(conversation, 0) || ' ' || rev || ' changed ' || is_changed || ' '
+        || coalesce(CAST(state AS TEXT), '-') FROM hub_own_state
+      """
+    for line in try machine.store.texts(ownStates) { print(line) }
     let files =
       "SELECT hex(uuid) || ' ' || size_bytes || ' uploaded ' || is_uploaded || ' wanted ' || is_wanted || ' ' || coalesce(fault, '-') FROM hub_file"
     for line in try machine.store.texts(files) { print(line) }
@@ -207,7 +208,7 @@ extension Simulation {
     else { return }
     // What was edited or deleted while a person was away does not come to them.
     guard member.sees.isOpen, member.sees.ranges.count == 1 else { return }
-    let expected = hub.model.shown(conversation, to: member)
+    let expected = hub.model.shown(conversation, to: member, without: deletedForSelf[machine.handle] ?? [])
     var query = HistoryQuery(.id(conversation.id))
     (query.includesDeleted, query.limit) = (true, nil)
     let shown = try machine.messenger.history(query).rest().filter { $0.seq != nil }.map { message in
@@ -218,7 +219,7 @@ extension Simulation {
     if shown != expected {
       if Simulation.isTraced {
         trace(conversation)
-        try traceStore(machine)
+        for same in machines where same.handle == machine.handle { try traceStore(same) }
         print(shown.joined(separator: "\n"), "---", expected.joined(separator: "\n"), separator: "\n")
       }
       let first = zip(shown, expected).first { $0 != $1 }
@@ -231,9 +232,13 @@ extension Simulation {
 
 extension ModelHub {
   /// The messages of a conversation as a member sees them, a line each.
-  fileprivate func shown(_ conversation: Conversation, to member: Member) -> [String] {
-    conversation.entries.filter { $0.kind.map { $0.rawValue < 16 } == true && member.sees.contains($0.rev) }.map {
-      entry in
+  fileprivate func shown(_ conversation: Conversation, to member: Member, without deleted: Set<Identifier>) -> [String]
+  {
+    let entries = conversation.entries.filter {
+      $0.kind.map { $0.rawValue < 16 } == true && member.sees.contains($0.rev)
+        && !($0.id.map(deleted.contains) ?? false)
+    }
+    return entries.map { entry in
       var reactions: [Int64: String] = [:]
       for other in conversation.entries
       where other.kind == .reaction && other.seq == entry.seq && member.sees.contains(other.rev) {

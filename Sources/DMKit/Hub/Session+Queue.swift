@@ -231,9 +231,12 @@ extension Session {
   }
 
   /// Shows a message as the hub has it, with the user's queued acts applied; does nothing if none was ever queued.
-  package func showWaitingActs(on message: Messages.Row, _ id: Identifier) throws {
+  ///
+  /// - Parameter ended: the act of the user that the hub has done.
+  package func showWaitingActs(on message: Messages.Row, _ id: Identifier, ended: Outbox.Act? = nil) throws {
     guard let base = try store.hubBases.row(of: message.key) else { return }
-    let waiting = try store.outbox.pending(about: id).filter { $0.state != .refused }
+    let open = try store.outbox.pending(about: id)
+    let waiting = open.filter { $0.state != .refused }
     var shown = base
     for operation in waiting {
       switch operation.act {
@@ -243,7 +246,10 @@ extension Session {
       }
     }
     try show(shown, of: message)
-    try setHidden(waiting.contains { $0.act == .delete }, message.address)
+    // A message that the user deleted for themselves only stays hidden.
+    if ended == .delete || open.contains(where: { $0.act == .delete }) {
+      try setHidden(waiting.contains { $0.act == .delete }, message.address)
+    }
     if waiting.isEmpty { try store.hubBases.delete(message.key) }
   }
 

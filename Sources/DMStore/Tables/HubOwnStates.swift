@@ -94,6 +94,13 @@ package struct HubOwnStates {
     try update.run()
   }
 
+  /// Whether all states must be read again, because the hub was restored to an earlier state.
+  package func mustReread() throws -> Bool {
+    var statement = try store.connection.prepare(
+      "SELECT 1 FROM hub WHERE own_rev = 0 AND EXISTS (SELECT 1 FROM hub_own_state WHERE mark NOT NULL)")
+    return try statement.step()
+  }
+
   // MARK: Changes in this store
 
   /// Notes that the store's user has changed something; does nothing for other users, and in a store that is not linked.

@@ -68,10 +68,12 @@ extension Members {
     return true
   }
 
-  /// The fields of a user's own state that are columns of a participant; nil for somebody who never was one.
-  package func ownFields(of user: UserKey, in conversation: ConversationKey) throws -> (
+  package typealias OwnFields = (
     isPinned: Bool, isArchived: Bool, isDeleted: Bool, mutedUntil: Timestamp?, draft: String?
-  )? {
+  )
+
+  /// The fields of a user's own state that are columns of a participant; nil for somebody who never was one.
+  package func ownFields(of user: UserKey, in conversation: ConversationKey) throws -> OwnFields? {
     var statement = try store.connection.prepare(
       """
       SELECT is_pinned, is_archived, is_deleted, muted_until, draft_text FROM participant

@@ -100,6 +100,7 @@ package struct Members {
       statement.bind(row.lastActivity)
       try statement.run()
     }
+    try store.hubOwnStates.note(row.key, by: user)
     try deleteFormer(user, of: row.key)
   }
 
@@ -117,6 +118,7 @@ package struct Members {
       statement.bind(user)
       try statement.run()
     }
+    try store.hubOwnStates.note(row.key, by: user)
     try insertFormer(user, of: row.key)
   }
 

@@ -38,6 +38,7 @@ extension ReadState {
       delete.bind(range.lowerBound)
       delete.bind(range.upperBound)
       try delete.run()
+      try store.hubOwnStates.note(conversation, by: user)
     }
     _ = try markRead(range, by: user, in: conversation)
     return added
