@@ -83,6 +83,7 @@ struct DifferentialRun {
     }
     let touched = conversations.suffix(6)
     for machine in links.indices { try compare(machine, Array(touched)) }
+    try exchangeOwnStates(Array(touched))
     if conversations.count > 12 { conversations.removeFirst(conversations.count - 12) }
     messages = Array(messages.suffix(60))
     pushed = Array(pushed.suffix(60))
@@ -205,6 +206,34 @@ struct DifferentialRun {
         Set(members.0.map { "\(persons.postgres[$0.person] ?? "?") \($0.isOwner) \($0.since)" })
           == Set(members.1.map { "\(persons.model[$0.person] ?? "?") \($0.isOwner) \($0.since)" }))
     }
+  }
+
+  /// Gives states for conversations, also for those of others and with wrong marks, and compares what each hub returns.
+  private mutating func exchangeOwnStates(_ ids: [Identifier]) throws {
+    let link = links[Int.random(in: 0..<links.count, using: &random)]
+    let before = (
+      try link.postgres.ownStates(after: 0, [], limit: 1000), try link.model.ownStates(after: 0, [], limit: 1000)
+    )
+    var given = (postgres: [HubOwnState](), model: [HubOwnState]())
+    for id in ids + [HubOwnState.general] where Bool.random(using: &random) {
+      let isRight = Int.random(in: 0..<4, using: &random) > 0
+      let state = payload()
+      func change(_ states: [HubOwnState]) -> HubOwnState {
+        let mark = states.first { $0.conversation == id }?.mark
+        return HubOwnState(conversation: id, mark: isRight ? mark : Identifier(high: 1, low: 2), state: state)
+      }
+      given.postgres.append(change(before.0))
+      given.model.append(change(before.1))
+    }
+    let since = Int64.random(in: 0...(before.0.last?.rev ?? 0), using: &random)
+    let limit = Int.random(in: 1...5, using: &random)
+    func lines(_ states: [HubOwnState]) -> [String] { states.map { "\($0.conversation) \($0.rev) \($0.state)" } }
+    let after = (
+      try link.postgres.ownStates(after: since, given.postgres, limit: limit),
+      try link.model.ownStates(after: since, given.model, limit: limit)
+    )
+    #expect(lines(before.0) == lines(before.1) && lines(after.0) == lines(after.1))
+    #expect(try link.postgres.compare(since: nil).ownRev == link.model.compare(since: nil).ownRev)
   }
 
   private func entries(_ batch: HubBatch) -> [HubEntry] {

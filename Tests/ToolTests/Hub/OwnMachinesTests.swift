@@ -1,0 +1,50 @@
+import Glibc
+import JSONSupport
+import Testing
+
+@testable import TestSupport
+
+/// One person with two machines, as they use them.
+struct OwnMachinesTests {
+  @Test func `what a person pins, mutes, names, reads and drafts on one machine is so on the other`() throws {
+    let hub = try HubFixture()
+    let (bob, alice) = (try hub.machine("bob"), try hub.machine("alice"))
+    let second = try hub.machine("bob")
+    for text in ["one", "two", "three"] { try alice.done("dm-send", ["bob", text]) }
+    for machine in [alice, bob, second] { try machine.sync() }
+    try bob.done("dm-conversation", ["pin", "alice"])
+    try bob.done("dm-conversation", ["mute", "alice"])
+    try bob.done("dm-conversation", ["name", "alice", "work"])
+    try bob.done("dm-conversation", ["draft", "alice", "half a sentence"])
+    try bob.done("dm-read", ["--private", "alice", "2"])
+    try bob.sync()
+    try second.sync()
+    let listed = try second.done("dm-list", ["--json"]).record
+    #expect(listed["is_pinned"]?.bool == true && listed["is_muted"]?.bool == true)
+    #expect(listed["own_name"]?.string == "work" && listed["draft_text"]?.string == "half a sentence")
+    #expect(listed["unread_count"]?.int == 2)
+    try second.done("dm-user", ["block", "alice"])
+    try second.sync()
+    try bob.sync()
+    #expect(try bob.done("dm-user", ["blocked"]).record["handle"]?.string == "alice")
+    for machine in [bob, second] { try machine.done("dm-doctor", ["check", "--deep"]) }
+  }
+
+  @Test func `a change starts the process that carries it, and a follower on the other machine shows it`() throws {
+    let hub = try HubFixture()
+    let (bob, alice) = (try hub.machine("bob"), try hub.machine("alice"))
+    let second = try hub.machine("bob")
+    try alice.done("dm-send", ["bob", "hello"])
+    for machine in [alice, bob, second] { try machine.sync() }
+    let carriers = [Carriers(bob), Carriers(second)]
+    for machine in [bob, second] { machine.set("DM_SYNC", nil) }
+    let follower = try LiveProcess(second, "dm-list", ["-f", "--json"], stdin: .null)
+    _ = try follower.line()
+    try bob.done("dm-conversation", ["pin", "alice"])
+    var line = try follower.line()
+    while let next = line, !next.contains("\"is_pinned\":true") { line = try follower.line() }
+    #expect(line != nil)
+    follower.process.send(SIGTERM)
+    for carrier in carriers { try carrier.end() }
+  }
+}
