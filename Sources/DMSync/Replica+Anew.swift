@@ -198,9 +198,11 @@ extension Replica {
       try endSending(in: &log)
       try store.readState.hide(address.seq...address.seq, from: me, in: address.conversation, isDeleted: true)
     } else if earlier.isRead, try store.messages.row(at: address)?.sender != me {
-      log.readBefore.append(address.seq...address.seq)
+      let seqs = address.seq...address.seq
+      if earlier.hasReceipt { log.readBefore.append(seqs) } else { log.privatelyReadBefore.append(seqs) }
     }
-    try store.hubKnown.delete(id)
+    // Kept while a later entry may be the receipt of a message that the user has marked as unread since.
+    if earlier.isRead || !earlier.hasReceipt { try store.hubKnown.delete(id) }
   }
 }
 

@@ -38,6 +38,7 @@ extension Replica {
   private func ownOperation(_ entry: HubEntry) throws -> Outbox.Row? {
     guard try user(entry.actor) == me, let nonce = entry.nonce, let operation = try store.outbox.row(nonce: nonce)
     else { return nil }
+    if operation.state == .acknowledged, operation.rev == entry.rev { return operation }
     // Another machine used the nonce for another message: the hub's answer decides about this operation.
     let (said, mine) = (HubPayload.text(entry.payload), HubPayload.text(operation.payload))
     if entry.kind == .message, let said, let mine, !said.hasSameContent(as: mine) { return nil }
@@ -220,7 +221,9 @@ extension Replica {
       let receipts = try store.readState.receipts(of: me, in: log.row.key, upTo: log.row.lastSeq)
       ranges = difference(of: ranges, minus: receipts)
     }
-    _ = try session.change(ranges, Messenger.MarkOptions(), in: log.row.key, at: entry.at)
+    let unread = actor == me ? try store.hubKnown.unreadAgain(in: log.row.key) : []
+    _ = try session.change(
+      difference(of: ranges, minus: unread), Messenger.MarkOptions(), in: log.row.key, at: entry.at)
     // Another machine of the user has sent receipts for messages that were read here without one.
     if actor == me {
       for range in ranges { try store.readState.addReceipts(range, of: me, in: log.row.key, at: entry.at) }

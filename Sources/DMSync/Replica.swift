@@ -61,9 +61,10 @@ final class Replica {
     if comparison.map({ log.state.rev >= $0.rev }) ?? true {
       try acknowledge(entries, in: log)
     }
-    if !log.readBefore.isEmpty {
-      let session = Session(messenger, store, me)
-      _ = try session.change(coalesced(log.readBefore), Messenger.MarkOptions(), in: log.row.key, at: .now)
+    for (ranges, isPrivate) in [(log.readBefore, false), (log.privatelyReadBefore, true)] where !ranges.isEmpty {
+      var options = Messenger.MarkOptions()
+      options.isPrivate = isPrivate
+      _ = try Session(messenger, store, me).change(coalesced(ranges), options, in: log.row.key, at: .now)
     }
     if log.seesMore { return try beginAnew(id, .seesMore, nil) }
     if hasHistory { try store.changes.append(.conversation, conversation: log.row.key, at: .now) }
@@ -110,6 +111,8 @@ final class Replica {
     let wasWhole: Bool
     /// The messages that the user had read before the log was pulled again.
     var readBefore: [SeqRange] = []
+    /// Those that the user had read without a receipt.
+    var privatelyReadBefore: [SeqRange] = []
     /// The messages that the user had seen before the log was pulled again.
     var seenBefore: [SeqRange] = []
     /// The inserted messages by sender, until `endSending` records their effects.

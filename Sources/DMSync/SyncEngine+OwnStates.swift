@@ -121,13 +121,15 @@ struct OwnStateTaking {
     var row = try store.hubOwnStates.row(key) ?? HubOwnStates.Row(conversation: key)
     if row.mark == state.mark, row.rev == state.rev { return }
     hasProgress = true
-    // A hub that was restored has earlier states: what this store has is newer than all of it.
+    // A hub that was restored has an earlier state: what this store has is newer.
     let isSetBack = state.rev <= row.rev && row.mark != nil
     let mine = try session.ownState(of: key)
     let theirs = OwnState(bytes: state.state)
     let isGiven = given[state.conversation] == state.state
     let isChanged = isSetBack || row.isChanged && !(isGiven && mine.bytes == state.state)
-    let base = isGiven || isSetBack ? theirs : OwnState(of: row) ?? OwnState()
+    var base = isGiven || isSetBack ? theirs : OwnState(of: row) ?? OwnState()
+    // But another machine may have written it since the restore.
+    if isSetBack { base?.forgetMarks() }
     (row.rev, row.mark, row.state, row.isChanged) = (state.rev, state.mark, state.state, false)
     // A later version of this program has written it.
     guard let theirs, let base else { return try store.hubOwnStates.write(row) }
@@ -155,7 +157,10 @@ struct OwnStateTaking {
   }
 
   /// Whether this store has the messages that a state names. If a pull has not brought them, the hub has lost them.
+  ///
+  /// While a log is pulled again, the user's own state of the conversation is not complete.
   private func has(_ state: HubOwnState, _ row: Conversations.Row) throws -> Bool {
+    guard let log = try store.hubConversations.row(row.key), log.rev >= log.namedRev else { return false }
     if awaited.contains(state.conversation) { return true }
     return (OwnState(bytes: state.state)?.lastSeq ?? 0) <= row.lastSeq
   }

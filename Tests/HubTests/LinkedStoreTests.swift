@@ -227,18 +227,24 @@ struct LinkedStoreTests {
     try bob.check()
   }
 
-  @Test func `a linked store of an older version gets the tables of files`() throws {
+  @Test func `a linked store of an older version gets the tables of files and of own states`() throws {
     let hub = SharedHub()
     let (alice, bob) = (try hub.joined("alice"), try hub.joined("bob"))
     try alice.sync()
     try alice.say("hello", to: "bob")
     try alice.sync()
-    try alice.store.execute("DROP TABLE hub_file; DROP TABLE hub_attachment; PRAGMA user_version = 10")
+    try alice.store.execute(
+      """
+      DROP TABLE hub_file; DROP TABLE hub_attachment; DROP TABLE hub_own_state; ALTER TABLE hub DROP COLUMN own_rev;
+      ALTER TABLE hub_known DROP COLUMN has_receipt; PRAGMA user_version = 10
+      """)
     let messenger = try alice.store.messenger("alice")
     #expect(try alice.texts("bob") == ["1 alice: hello"] && messenger.transfers().isEmpty)
     #expect(try alice.store.upkeep.check(deep: true).findings.isEmpty)
     try bob.sync()
     #expect(try bob.texts("alice") == ["1 alice: hello"])
+    _ = try messenger.change(.pinned(true), in: [ConversationReference("bob")])
+    #expect(try alice.store.integers("SELECT count(*) FROM hub_own_state WHERE is_changed") == [[1]])
   }
 }
 

@@ -211,7 +211,11 @@ extension Simulation {
     let expected = hub.model.shown(conversation, to: member, without: deletedForSelf[machine.handle] ?? [])
     var query = HistoryQuery(.id(conversation.id))
     (query.includesDeleted, query.limit) = (true, nil)
-    let shown = try machine.messenger.history(query).rest().filter { $0.seq != nil }.map { message in
+    let deleted = deletedForSelf[machine.handle] ?? []
+    let shown = try machine.messenger.history(query).rest().filter { message in
+      // A message that its sender deleted may be shown as deleted although the person had hidden it.
+      message.seq != nil && (message.deletedAt == nil || !deleted.contains(message.id))
+    }.map { message in
       let reactions = message.reactions.flatMap { reaction in reaction.users.map { "\($0)\(reaction.emoji)" } }.sorted()
       let text = message.systemKind?.rawValue ?? (message.deletedAt == nil ? message.text ?? "" : "gone")
       return "\(message.number) \(message.sender) \(text) \(reactions.joined())"

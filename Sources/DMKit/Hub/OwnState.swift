@@ -33,6 +33,11 @@ package struct OwnState: Equatable, Sendable {
     return copy == other
   }
 
+  /// Removes the marks of messages and the blocks, so that nothing is removed by merging.
+  package mutating func forgetMarks() {
+    (hidden, read, unread, blocked) = ([], [], [], [])
+  }
+
   /// This state with the changes that another has, compared with the state from which it was made.
   ///
   /// If both changed the same, this state wins.

@@ -19,8 +19,8 @@ extension Session {
     state.name = try store.conversations.ownName(of: me, for: key).map(ExactString.init)
     state.hidden = difference(
       of: try store.readState.deleted(by: me, in: key), minus: try hiddenByQueuedDeletions(in: key))
-    state.read = try store.readState.privatelyRead(by: me, in: key, upTo: row.lastSeq)
-    state.unread = try store.readState.unreadAgain(by: me, in: key, upTo: row.lastSeq)
+    state.read = try store.readState.privatelyRead(by: me, in: key, upTo: row.lastSeq, hasLeft: fields.hasLeft)
+    if !fields.hasLeft { state.unread = try store.readState.unreadAgain(by: me, in: key, upTo: row.lastSeq) }
     state.lastSeq = row.lastSeq
     return state
   }
@@ -94,7 +94,8 @@ extension Session {
     var again = Messenger.MarkOptions()
     again.act = .unread
     // What the user has read with a receipt stays read.
-    let receipts = try store.readState.receipts(of: me, in: key, upTo: last)
+    let hasLeft = try store.members.ownFields(of: me, in: key)?.hasLeft ?? false
+    let receipts = hasLeft ? [] : try store.readState.receipts(of: me, in: key, upTo: last)
     _ = try change(difference(of: new(old.read, state.read), minus: receipts), again, in: key, at: .now)
     _ = try change(difference(of: new(old.unread, state.unread), minus: state.read), privately, in: key, at: .now)
     _ = try change(new(state.unread, old.unread), again, in: key, at: .now)

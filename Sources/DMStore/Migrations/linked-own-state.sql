@@ -12,5 +12,8 @@ CREATE TABLE hub_own_state (
 CREATE UNIQUE INDEX hub_own_state_conversation ON hub_own_state (coalesce(conversation, 0));
 CREATE INDEX hub_own_state_changed ON hub_own_state (conversation) WHERE is_changed;
 
+-- Whether the person had sent a receipt for a message.
+ALTER TABLE hub_known ADD COLUMN has_receipt INTEGER NOT NULL DEFAULT 0 CHECK (has_receipt IN (0, 1));
+
 -- The rev up to which this store has these states.
 ALTER TABLE hub ADD COLUMN own_rev INTEGER NOT NULL DEFAULT 0 CHECK (own_rev >= 0);

@@ -1,27 +1,43 @@
 package import DMModel
 
-// Reads: change, consumer, hidden_range, hub_known, message, outbox, read_range.
+// Reads: change, consumer, hidden_range, hub_known, message, outbox, read_range, receipt.
 // Writes: hub_known.
 
 /// The messages that a conversation had before its log is pulled again, and the user's state of each.
 package struct HubKnown {
   let store: Store
 
-  /// Whether the user had read and deleted a message, and whether all their consumers had received it; nil for a
-  /// message that the store did not have.
-  package func row(_ id: Identifier) throws -> (isRead: Bool, isDeleted: Bool, isConsumed: Bool)? {
+  package typealias Row = (isRead: Bool, isDeleted: Bool, isConsumed: Bool, hasReceipt: Bool)
+
+  /// Whether the user had read and deleted a message, whether all their consumers had received it, and whether the user had sent
+  /// a receipt; nil for a message that the store did not have.
+  package func row(_ id: Identifier) throws -> Row? {
     var statement = try store.connection.prepare(
-      "SELECT is_read, is_deleted, is_consumed FROM hub_known WHERE uuid = ?")
+      "SELECT is_read, is_deleted, is_consumed, has_receipt FROM hub_known WHERE uuid = ?")
     statement.bind(id)
-    return try statement.step() ? (statement.bool(0), statement.bool(1), statement.bool(2)) : nil
+    return try statement.step()
+      ? (statement.bool(0), statement.bool(1), statement.bool(2), statement.bool(3)) : nil
   }
 
-  /// Records for each message of a conversation: is it read, is it deleted, and have all consumers of the user received
-  /// it.
+  /// The messages of a conversation that the user had marked as unread after a receipt.
+  package func unreadAgain(in conversation: ConversationKey) throws -> [SeqRange] {
+    var statement = try store.connection.prepare(
+      """
+      SELECT m.seq, m.seq FROM hub_known k JOIN message m ON m.uuid = k.uuid
+      WHERE NOT k.is_read AND k.has_receipt AND m.conversation = ? ORDER BY m.seq
+      """)
+    statement.bind(conversation)
+    var found: [SeqRange] = []
+    while try statement.step() { found.append(try statement.seqs(0, 1)) }
+    return coalesced(found)
+  }
+
+  /// Records for each message of a conversation: is it read, is it deleted, have all consumers of the user received it, and has
+  /// the user sent a receipt.
   package func remember(_ conversation: ConversationKey, of user: UserKey) throws {
     var insert = try store.connection.prepare(
       """
-      INSERT INTO hub_known (uuid, is_read, is_deleted, is_consumed)
+      INSERT INTO hub_known (uuid, is_read, is_deleted, is_consumed, has_receipt)
       SELECT m.uuid,
         EXISTS (SELECT 1 FROM read_range r WHERE r.conversation = m.conversation AND r.user = ?2
           AND m.seq BETWEEN r.from_seq AND r.to_seq),
@@ -30,9 +46,12 @@ package struct HubKnown {
         AND NOT EXISTS (SELECT 1 FROM outbox o WHERE o.target = m.uuid AND o.act = ?4 AND o.state <> 3),
         NOT EXISTS (SELECT 1 FROM change c WHERE c.conversation = m.conversation AND c.kind = ?3
           AND c.rev > (SELECT coalesce(min(rev), 9223372036854775807) FROM consumer WHERE user = ?2)
-          AND m.seq BETWEEN c.from_seq AND c.to_seq)
+          AND m.seq BETWEEN c.from_seq AND c.to_seq),
+        EXISTS (SELECT 1 FROM receipt r WHERE r.conversation = m.conversation AND r.user = ?2
+          AND m.seq BETWEEN r.from_seq AND r.to_seq)
       FROM message m WHERE m.conversation = ?1
-      ON CONFLICT DO UPDATE SET is_read = excluded.is_read, is_deleted = excluded.is_deleted, is_consumed = excluded.is_consumed
+      ON CONFLICT DO UPDATE SET is_read = excluded.is_read, is_deleted = excluded.is_deleted,
+        is_consumed = excluded.is_consumed, has_receipt = excluded.has_receipt
       """)
     insert.bind(conversation)
     insert.bind(user)

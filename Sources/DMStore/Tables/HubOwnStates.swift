@@ -40,12 +40,12 @@ package struct HubOwnStates {
 
   package func all() throws -> [Row] { try rows("") { _ in } }
 
-  /// The states that were changed in this store, of conversations that the hub has.
+  /// The states that were changed in this store, of conversations whose logs this store has to their ends.
   package func changed(limit: Int) throws -> [Row] {
     try rows(
       """
       WHERE is_changed AND (conversation IS NULL
-        OR EXISTS (SELECT 1 FROM hub_conversation h WHERE h.conversation = hub_own_state.conversation AND h.fault IS NULL))
+        OR EXISTS (SELECT 1 FROM hub_conversation h WHERE h.conversation = hub_own_state.conversation AND h.rev >= h.known AND h.fault IS NULL))
       LIMIT ?
       """
     ) { $0.bind(limit) }

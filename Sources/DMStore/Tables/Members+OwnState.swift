@@ -69,21 +69,23 @@ extension Members {
   }
 
   package typealias OwnFields = (
-    isPinned: Bool, isArchived: Bool, isDeleted: Bool, mutedUntil: Timestamp?, draft: String?
+    isPinned: Bool, isArchived: Bool, isDeleted: Bool, mutedUntil: Timestamp?, draft: String?, hasLeft: Bool
   )
 
   /// The fields of a user's own state that are columns of a participant; nil for somebody who never was one.
   package func ownFields(of user: UserKey, in conversation: ConversationKey) throws -> OwnFields? {
     var statement = try store.connection.prepare(
       """
-      SELECT is_pinned, is_archived, is_deleted, muted_until, draft_text FROM participant
+      SELECT is_pinned, is_archived, is_deleted, muted_until, draft_text, left_seq FROM participant
       WHERE conversation = ? AND user = ?
       """)
     statement.bind(conversation)
     statement.bind(user)
     guard try statement.step() else { return nil }
     return (
-      statement.bool(0), statement.bool(1), statement.bool(2), statement.optionalTimestamp(3), statement.optionalText(4)
+      statement.bool(0), statement.bool(1), statement.bool(2), statement.optionalTimestamp(3),
+      statement.optionalText(4),
+      !statement.isNull(5)
     )
   }
 

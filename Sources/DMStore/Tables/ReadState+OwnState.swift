@@ -5,14 +5,18 @@ package import DMModel
 // What a user's other machines need to know, and cannot learn from the receipts.
 
 extension ReadState {
-  /// The messages up to a number that a user has read without a receipt.
+  /// The messages up to a number that a user has read without a receipt; the receipts of a former member do not count, because
+  /// they do not reach the user's other machines.
   ///
   /// The ranges also include the messages between these that never count as unread, such as the user's own.
-  package func privatelyRead(by user: UserKey, in conversation: ConversationKey, upTo last: Int) throws -> [SeqRange] {
+  package func privatelyRead(by user: UserKey, in conversation: ConversationKey, upTo last: Int, hasLeft: Bool) throws
+    -> [SeqRange]
+  {
     guard last > 0 else { return [] }
     let all = 1...last
     let read = try readRanges(of: user, in: conversation, overlapping: all).map { $0.clamped(to: all) }
-    let open = difference(of: read, minus: try receipts(of: user, in: conversation, upTo: last))
+    let receipts = hasLeft ? [] : try receipts(of: user, in: conversation, upTo: last)
+    let open = difference(of: read, minus: receipts)
     return try difference(of: open, minus: hidden(from: user, in: conversation)).compactMap { gap in
       var ends = try store.connection.prepare(
         """
