@@ -156,7 +156,9 @@ struct OwnStateTaking {
     merged.isDeleted = merged.isDeleted && mine.isDeleted
   }
 
-  /// Whether this store has the messages that a state names. If a pull has not brought them, the hub has lost them.
+  /// Whether this store has the messages that a state names.
+  ///
+  /// If a pull has not brought them, the hub has lost them.
   ///
   /// While a log is pulled again, the user's own state of the conversation is not complete.
   private func has(_ state: HubOwnState, _ row: Conversations.Row) throws -> Bool {

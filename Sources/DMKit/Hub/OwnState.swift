@@ -20,7 +20,7 @@ package struct OwnState: Equatable, Sendable {
   package var unread: [SeqRange] = []
   /// The last message that the conversation had; a machine takes a state only after it has that message.
   package var lastSeq = 0
-  /// The users whom the user blocks.
+  /// The users that the user blocks.
   package var blocked: Set<Handle> = []
   package var sendsReadReceipts = true
 

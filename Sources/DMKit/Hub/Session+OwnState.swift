@@ -101,6 +101,23 @@ extension Session {
     _ = try change(new(state.unread, old.unread), again, in: key, at: .now)
   }
 
+  /// Logs which messages were read or marked as unread, and notes it for the user's other machines if no receipt tells them.
+  ///
+  /// - Returns: these messages.
+  func logged(_ changed: [SeqRange], isPrivate: Bool = true, in key: ConversationKey, at now: Timestamp) throws
+    -> [SeqRange]
+  {
+    guard let first = changed.first, let last = changed.last else { return [] }
+    try store.changes.append(
+      .ownState, conversation: key, user: me, seqs: first.lowerBound...last.upperBound, at: now)
+    guard destination == .hub else { return changed }
+    // No receipt says that a message is no longer marked as unread.
+    if try isPrivate || !store.users.sendsReadReceipts(me) || store.hubOwnStates.row(key) != nil {
+      try store.hubOwnStates.note(key, by: me)
+    }
+    return changed
+  }
+
   /// Whether a message after the given one takes the conversation out of the user's archive.
   package func hasNews(after seq: Int, in key: ConversationKey) throws -> Bool {
     try store.members.isBroughtBack(key, by: me, after: seq)

@@ -1,4 +1,4 @@
-internal import DMStore
+package import DMStore
 
 // The messages that wait for the hub, as the user sees them.
 
@@ -72,5 +72,91 @@ extension Session {
     message.failure = waiting.fault
     message.attachments = try store.hubAttachments.waiting(waiting.key).map(\.attachment)
     return message
+  }
+}
+
+// A message is shown as the hub has it, with the user's queued acts applied.
+
+extension Session {
+  /// Queues an act on a message, and shows its effect at once.
+  func queue(_ act: Outbox.Act, on message: Messages.Row, _ id: Identifier, payload: HubPayload? = nil) throws {
+    try checkHub()
+    try store.hubBases.keep(message.key, for: me)
+    try queue(act, in: message.address.conversation, about: id, payload: payload)
+    try showWaitingActs(on: message, id)
+  }
+
+  /// Shows a message as the hub has it, with the user's queued acts applied; does nothing if none was ever queued.
+  ///
+  /// - Parameter ended: the act of the user that the hub has done.
+  package func showWaitingActs(on message: Messages.Row, _ id: Identifier, ended: Outbox.Act? = nil) throws {
+    guard let base = try store.hubBases.row(of: message.key) else { return }
+    let open = try store.outbox.pending(about: id)
+    let waiting = open.filter { $0.state != .refused }
+    var shown = base
+    for operation in waiting {
+      switch operation.act {
+      case .edit: (shown.text, shown.editedAt) = (HubPayload.text(operation.payload)?.text, operation.createdAt)
+      case .react: shown.react(HubPayload.emoji(operation.payload), at: operation.createdAt)
+      default: break
+      }
+    }
+    try show(shown, of: message)
+    // A message that the user deleted for themselves only stays hidden.
+    let deletions = open.filter { $0.act == .delete }
+    if ended == .delete || !deletions.isEmpty {
+      try setHidden(deletions.contains { $0.state != .refused }, message.address)
+    }
+    if waiting.isEmpty { try store.hubBases.delete(message.key) }
+  }
+
+  private func show(_ shown: HubBases.Row, of message: Messages.Row) throws {
+    if let text = shown.text, message.text.map(ExactString.init) != ExactString(text) {
+      let mentioned = try MentionFinders(store).users(in: text, of: message.address.conversation)
+      try store.messages.edit(message, to: text, mentioning: mentioned, at: shown.editedAt)
+    } else if shown.text == nil, message.text != nil {
+      // The hub has refused to give a message a text that had only attachments.
+      try store.messages.edit(message, to: nil, mentioning: [], at: shown.editedAt)
+    } else if shown.text != nil {
+      try store.messages.set(editedAt: shown.editedAt, of: message)
+    }
+    let time = shown.emojiAt ?? now
+    if try !store.reactions.react(shown.emoji, to: message, by: me, at: time) {
+      try store.reactions.set(time, of: me, to: message.key)
+    }
+  }
+
+  private func setHidden(_ isHidden: Bool, _ address: Messages.Address) throws {
+    let (seq, conversation) = (address.seq, address.conversation)
+    if isHidden {
+      guard try !store.readState.hide(seq...seq, from: me, in: conversation, isDeleted: true).isEmpty else { return }
+      try store.changes.append(.deletedForMe, conversation: conversation, user: me, seqs: seq...seq, at: now)
+    } else if try store.readState.showAgain(seq, to: me, in: conversation) {
+      try store.changes.append(.edited, conversation: conversation, user: me, seqs: seq...seq, at: now)
+    }
+  }
+
+  /// Records a change of a message by the hub, and shows it unless a queued act overrides it.
+  package func set(_ change: HubChange, of message: Messages.Row, _ id: Identifier) throws {
+    guard var base = try store.hubBases.row(of: message.key) else {
+      switch change {
+      case .text(let text):
+        let mentioned = try MentionFinders(store).users(in: text, of: message.address.conversation)
+        try store.messages.edit(message, to: text, mentioning: mentioned, at: now)
+      case .ownReaction(let emoji): _ = try store.reactions.react(emoji, to: message, by: me, at: now)
+      }
+      return
+    }
+    switch change {
+    case .text(let text): (base.text, base.editedAt) = (text, now)
+    case .ownReaction(let emoji): base.react(emoji, at: now)
+    }
+    try store.hubBases.update(message.key, to: base)
+  }
+
+  /// A change of the text of a message, or of the user's reaction to it.
+  package enum HubChange {
+    case text(String)
+    case ownReaction(String?)
   }
 }

@@ -238,10 +238,7 @@ extension Session {
     switch options.act {
     case .read: return try read(ranges, isPrivate: options.isPrivate, in: key, at: now)
     case .unread:
-      let changed = try ranges.flatMap { try store.readState.markUnread($0, as: viewer, in: key) }
-      try logRead(changed, in: key, at: now)
-      if destination == .hub, !changed.isEmpty { try store.hubOwnStates.note(key, by: me) }
-      return changed
+      return try logged(ranges.flatMap { try store.readState.markUnread($0, as: viewer, in: key) }, in: key, at: now)
     case .delivered:
       return try ranges.last.flatMap { try markDelivered($0.upperBound, in: key, at: now) }.map { [$0] } ?? []
     }
@@ -264,19 +261,7 @@ extension Session {
         try queueReceipt(range, in: key)
       }
     }
-    // A receipt tells the user's other machines what was read, but not that a message is no longer marked as unread.
-    if destination == .hub, !changed.isEmpty,
-      try isPrivate || !store.users.sendsReadReceipts(me) || store.hubOwnStates.row(key) != nil
-    {
-      try store.hubOwnStates.note(key, by: me)
-    }
-    try logRead(changed, in: key, at: now)
-    return changed
-  }
-
-  private func logRead(_ changed: [SeqRange], in key: ConversationKey, at now: Timestamp) throws {
-    guard let hull = hull(of: changed) else { return }
-    try store.changes.append(.ownState, conversation: key, user: me, seqs: hull, at: now)
+    return try logged(changed, isPrivate: isPrivate, in: key, at: now)
   }
 
   /// The record of an action; nil if nothing changed.

@@ -157,18 +157,16 @@ struct HubFormTests {
         EXECUTE replace(replace(
           pg_get_functiondef('dm1.hello'::regproc), 'at.moved_to is not null', 'false'), ', ''own_states''', '');
       END $$;
-      DROP FUNCTION dm.counts, dm.is_forgotten, dm.kept, dm1.moved, dm.sees_file, dm.attach, dm.erase;
-      DROP FUNCTION dm.detach, dm.keep_own, dm1.own_rev, dm1.own_states, dm1.wake_own;
-      DROP TABLE dm.own_state; ALTER TABLE dm.person DROP COLUMN own_rev;
+      DROP FUNCTION dm.counts, dm.is_forgotten, dm.kept, dm1.moved, dm.sees_file, dm.attach, dm.erase, dm.keep_own;
+      DROP FUNCTION dm.detach, dm1.own_rev, dm1.own_states, dm1.wake_own; DROP TABLE dm.own_state;
       CREATE OR REPLACE FUNCTION dm.erase_file(most integer DEFAULT 16) RETURNS boolean LANGUAGE sql RETURN false;
       DROP TABLE dm.attached, dm.chunk, dm.file, dm.detached; ALTER TABLE dm.hub DROP COLUMN hourly_file_bytes;
       ALTER TABLE dm.hub DROP COLUMN moved_to, DROP COLUMN moved_authority, DROP COLUMN moved_from, DROP COLUMN person_bytes;
-      ALTER TABLE dm.person DROP COLUMN kept, DROP COLUMN counted_at, DROP COLUMN forgotten_at;
+      ALTER TABLE dm.person DROP COLUMN kept, DROP COLUMN counted_at, DROP COLUMN forgotten_at, DROP COLUMN own_rev;
       DROP TABLE dm.report, dm.typing, dm.presence, dm.act_limit, dm.done_act; UPDATE dm.hub SET schema = 1;
       CREATE FUNCTION dm.spend(bigint, bigint) RETURNS timestamptz LANGUAGE sql RETURN now();
-      CREATE OR REPLACE FUNCTION dm.spend(
-        p_person bigint, operations jsonb, OUT allowed bigint, OUT later timestamptz, OUT is_full boolean)
-      LANGUAGE sql RETURN row(jsonb_array_length(operations)::bigint, NULL::timestamptz, false);
+      CREATE OR REPLACE FUNCTION dm.spend(p_person bigint, operations jsonb, OUT allowed bigint, OUT later timestamptz,
+        OUT is_full boolean) LANGUAGE sql RETURN row(jsonb_array_length(operations)::bigint, NULL::timestamptz, false);
       CREATE OR REPLACE FUNCTION dm.connection_limit() RETURNS integer LANGUAGE sql STABLE RETURN 1000;
       """)
     try alice.done("dm-send", ["bob", "begin"])
