@@ -68,6 +68,8 @@ extension Remedy {
     case .acceptLoss: "or go on without them by 'dm-doctor repair'"
     case .inviteUser: "the administrator of the hub can invite them"
     case .nameEmptyDatabase: "make an empty one with createdb(1), or say --shared"
+    case .listMachines: "see 'dm-sync machines'; a machine is named by its label, or by its id"
+    case .leaveHub: "'dm-sync leave' takes it off the hub"
     case .joinHub: "'dm-sync join' links a new one with the token of an invitation"
     case .showHubStatus: "'dm-sync status' says why"
     case .showPending: "see 'dm-sync pending', then 'dm-sync retry' or 'dm-sync drop'"

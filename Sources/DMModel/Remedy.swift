@@ -67,6 +67,8 @@ package enum Remedy: Equatable, Sendable {
   case inviteUser
   case showHubStatus
   case showPending
+  case listMachines
+  case leaveHub
 
   // Backups and dumps.
   case dump

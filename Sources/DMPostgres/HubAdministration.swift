@@ -68,6 +68,43 @@ extension HubLogin: Record {
   }
 }
 
+/// A machine of a person, as its owner sees it.
+package struct HubMachine: Equatable, Sendable {
+  package let id: Identifier
+  /// The name of the machine.
+  package let label: String?
+  /// Whether it is the machine that asks.
+  package let isThis: Bool
+  package let isConnected: Bool
+  package let joinedAt: Timestamp
+  package let seenAt: Timestamp?
+
+  package init(
+    id: Identifier, label: String?, isThis: Bool, isConnected: Bool, joinedAt: Timestamp, seenAt: Timestamp?
+  ) {
+    self.id = id
+    self.label = label
+    self.isThis = isThis
+    self.isConnected = isConnected
+    self.joinedAt = joinedAt
+    self.seenAt = seenAt
+  }
+}
+
+extension HubMachine: Record {
+  package func write(to json: inout JSONWriter) {
+    json.object { json in
+      json.member("type", "machine")
+      json.member("id", id)
+      json.member("label", label)
+      json.member("is_this", isThis)
+      json.member("is_connected", isConnected)
+      json.member("joined_at", joinedAt)
+      json.member("seen_at", seenAt)
+    }
+  }
+}
+
 /// A limit for each person on a hub: of an act, of bytes in an hour, or of bytes that the hub keeps.
 package struct HubLimit: Equatable, Sendable {
   /// The name of an operation of the protocol, and how often a person may do it in a minute.

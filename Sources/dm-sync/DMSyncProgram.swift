@@ -19,7 +19,7 @@ package struct DMSyncProgram: Program {
       "", "-f | --linger | --files", "join [TOKEN]", "move HOST[:PORT] [--ca FILE]", "status", "pending",
       "retry [ID]...",
       "drop ID...",
-      "network [normal|poor|very-poor|offline]", "leave [--force]",
+      "machines", "revoke MACHINE", "network [normal|poor|very-poor|offline]", "leave [--force]",
     ],
     options: [follow, linger, files], rules: [.atMostOne([follow, linger, files])],
     subcommands: [
@@ -31,6 +31,8 @@ package struct DMSyncProgram: Program {
       Command.Subcommand("pending", "print operations that are queued or were refused", run: printPending),
       Command.Subcommand("retry", operands: "[ID]...", "try refused operations again", run: retry),
       Command.Subcommand("drop", operands: "ID...", "discard refused or postponed operations", run: drop),
+      Command.Subcommand("machines", "print the machines of the user", run: printMachines),
+      Command.Subcommand("revoke", operands: "MACHINE", "lock out another machine of the user", run: revoke),
       Command.Subcommand(
         "network", operands: "[normal|poor|very-poor|offline]", "simulate another network, or print which", run: network
       ),
@@ -43,8 +45,9 @@ package struct DMSyncProgram: Program {
       ("dm-sync", "push what is queued, and pull what is new"),
       ("dm-sync -f", "as a service"),
       ("dm-sync status --json | jq -r .color", "green, yellow or red"),
+      ("dm-sync revoke old-laptop", "lock out a lost machine"),
       ("dm-sync network poor", "try your bot on a poor network"),
-    ], writes: ["hub", "outbox"])
+    ], writes: ["hub", "outbox", "machine"])
 }
 
 extension DMSyncProgram {
@@ -133,6 +136,39 @@ extension DMSyncProgram {
     for item in try call.messenger().drop(call.arguments.operands) { try call.print(item, text: TextFormat.line) }
   }
 
+  static func printMachines(_ call: Invocation) throws {
+    try call.arguments.atMost(0)
+    for machine in try machines(link(call)) { try call.print(machine, text: \.line) }
+  }
+
+  private static func machines(_ link: PQHubLink) throws -> [HubMachine] {
+    do {
+      let hello = try link.open()
+      guard hello.hasOwnStates else { throw HubFault.damaged("the hub is of an older version; ask its administrator") }
+      return try link.machines()
+    } catch let fault as HubFault {
+      throw fault.error
+    }
+  }
+
+  static func revoke(_ call: Invocation) throws {
+    let word = try call.arguments.operand(0, "MACHINE")
+    try call.arguments.atMost(1)
+    _ = try call.messenger().hubStatus()
+    let link = try link(call)
+    let all = try machines(link)
+    let named = all.filter { word == $0.label || word == $0.id.description }
+    guard let machine = named.first, named.count == 1 else {
+      let reason = named.isEmpty ? "you have no machine" : "\(named.count) of your machines are called"
+      throw DMError(.badReference, "\(reason) '\(word)'", subject: word, remedy: .listMachines)
+    }
+    if machine.isThis {
+      throw DMError(.notAllowed, "'\(word)' is this machine", subject: word, remedy: .leaveHub)
+    }
+    do { try link.revoke(machine.id) } catch let fault as HubFault { throw fault.error }
+    try call.print(machine, text: \.line)
+  }
+
   static func network(_ call: Invocation) throws {
     try call.arguments.atMost(1)
     if let word = call.arguments.operands.first {
@@ -204,5 +240,14 @@ extension DMSyncProgram {
       forgetCredentials(messenger.location)
     }
     try messenger.leaveHub()
+  }
+}
+
+extension HubMachine {
+  fileprivate var line: String {
+    let name = label.map { visible($0) } ?? "-"
+    let state =
+      isThis ? "this machine" : isConnected ? "connected" : "seen \(seenAt.map(TextFormat.dateAndTime) ?? "never")"
+    return "\(name)  \(id)  joined \(TextFormat.dateAndTime(joinedAt)), \(state)"
   }
 }

@@ -79,4 +79,12 @@ struct OwnStateAttackTests {
     #expect(try hub.query("SELECT count(*) FROM dm.own_state") == ["0"])
     #expect(throws: HubFault.self) { try texts(alice) }
   }
+
+  @Test func `nobody can lock out a machine of another person, or the last one of their own`() throws {
+    let machine = try alice.link.open().machine
+    _ = try mallory.link.revoke(machine)
+    _ = try alice.link.revoke(machine)
+    #expect(try alice.link.machines().map(\.id) == [machine])
+    #expect(try mallory.link.machines().count == 1)
+  }
 }

@@ -10,7 +10,7 @@ import Testing
 struct OwnStateTests {
   let hub = SharedHub()
 
-  /// Alice, and two machines of Bob. Alice has sent Bob five messages.
+  /// Alice, who has sent five messages to Bob, and two machines of Bob.
   private func machines() throws -> (alice: Machine, first: Machine, second: Machine) {
     let (alice, first, second) = (try hub.joined("alice"), try hub.joined("bob"), try hub.joined("bob"))
     try settle([alice, first, second])

@@ -4,7 +4,7 @@ internal import DMStore
 extension RecordSchema {
   /// The records that dm-sync and dm-hub print.
   package static let hubRecords = [
-    hub, outbox, transfer, invitation, login, hubServer, hubLimit, hubErasure, hubFinding,
+    hub, outbox, transfer, invitation, login, machine, hubServer, hubLimit, hubErasure, hubFinding,
   ]
 
   static let hubLimit = RecordSchema(
@@ -66,6 +66,13 @@ extension RecordSchema {
       Field("handle", .handle), Field("login", .string, optional: true), Field("label", .string, optional: true),
       Field("invited_until", .time, optional: true), Field("joined_at", .time, optional: true),
       Field("seen_at", .time, optional: true), Field("is_disabled", .boolean),
+    ])
+
+  static let machine = RecordSchema(
+    "machine",
+    [
+      Field("id", .uuid), Field("label", .string, optional: true), Field("is_this", .boolean),
+      Field("is_connected", .boolean), Field("joined_at", .time), Field("seen_at", .time, optional: true),
     ])
 
   static let hubServer = RecordSchema(

@@ -58,7 +58,7 @@ package final class PQHubLink: HubLink {
     return try connection.run(postponed + statements)
   }
 
-  private func rows<Value>(_ sql: String, _ values: [String?], _ make: @escaping (PQRow) throws -> Value) throws
+  func rows<Value>(_ sql: String, _ values: [String?], _ make: @escaping (PQRow) throws -> Value) throws
     -> [Value]
   {
     var rows: [Value] = []

@@ -21,6 +21,9 @@ extension RecordsTests {
         direction: isFull ? .upload : .fetch, state: .waiting, name: text, sha256: hash, sizeBytes: 1, doneBytes: 0,
         notBefore: last, fault: text),
       HubInvitation(handle: bob, login: "u_1", token: "dm1:"),
+      HubMachine(
+        id: Identifier(high: 1, low: 2), label: isFull ? "laptop" : nil, isThis: isFull, isConnected: true,
+        joinedAt: Timestamp(microseconds: 1), seenAt: isFull ? Timestamp(microseconds: 2) : nil),
       HubLogin(
         handle: "bob", login: text, label: text, invitedUntil: last, joinedAt: last, seenAt: last, isDisabled: false),
       HubServer(

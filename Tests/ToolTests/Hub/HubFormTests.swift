@@ -158,7 +158,7 @@ struct HubFormTests {
           pg_get_functiondef('dm1.hello'::regproc), 'at.moved_to is not null', 'false'), ', ''own_states''', '');
       END $$;
       DROP FUNCTION dm.counts, dm.is_forgotten, dm.kept, dm1.moved, dm.sees_file, dm.attach, dm.erase, dm.keep_own;
-      DROP FUNCTION dm.detach, dm1.own_rev, dm1.own_states, dm1.wake_own; DROP TABLE dm.own_state;
+      DROP FUNCTION dm.detach, dm1.machines, dm1.own_rev, dm1.own_states, dm1.wake_own; DROP TABLE dm.own_state;
       CREATE OR REPLACE FUNCTION dm.erase_file(most integer DEFAULT 16) RETURNS boolean LANGUAGE sql RETURN false;
       DROP TABLE dm.attached, dm.chunk, dm.file, dm.detached; ALTER TABLE dm.hub DROP COLUMN hourly_file_bytes;
       ALTER TABLE dm.hub DROP COLUMN moved_to, DROP COLUMN moved_authority, DROP COLUMN moved_from, DROP COLUMN person_bytes;

@@ -47,4 +47,33 @@ struct OwnMachinesTests {
     follower.process.send(SIGTERM)
     for carrier in carriers { try carrier.end() }
   }
+
+  @Test func `a person sees their machines and locks out a lost one, and no machine of others`() throws {
+    let hub = try HubFixture()
+    let (alice, first, second) = (try hub.machine("alice"), try hub.machine("bob"), try hub.machine("bob"))
+    let machines = try first.done("dm-sync", ["machines"]).records
+    #expect(machines.map { $0["is_this"]?.bool } == [true, false])
+    let lost = try #require(machines.last?["id"]?.string)
+    let other = try #require(alice.done("dm-sync", ["machines"]).record["id"]?.string)
+    for (word, reason) in [
+      (other, "you have no machine '\(other)'"), ("x", "you have no machine 'x'"),
+      (machines[0]["label"]?.string ?? "", "2 of your machines are called"),
+    ] {
+      let refused = try first.run("dm-sync", ["revoke", word])
+      #expect(refused.status == .exit(65) && refused.stderr.contains(reason), "\(refused.stderr)")
+    }
+    let own = try first.run("dm-sync", ["revoke", machines[0]["id"]?.string ?? ""])
+    #expect(own.status == .exit(77) && own.stderr.contains("'dm-sync leave'"), "\(own.stderr)")
+    let follower = try LiveProcess(second, "dm-sync", ["-f"], stdin: .null)
+    while let line = try follower.line(), !line.contains("\"live\"") {}
+    #expect(try first.done("dm-sync", ["revoke", lost]).record["is_connected"]?.bool == true)
+    while let line = try follower.line(), !line.contains("\"refused\"") {}
+    follower.process.send(SIGTERM)
+    #expect(try second.run("dm-sync").status == .exit(77))
+    #expect(try first.done("dm-sync", ["machines"]).records.count == 1)
+    try hub.hub(["invite", "carol"])
+    #expect(try hub.hub(["check"]).output.isEmpty)
+    try first.done("dm-send", ["alice", "still here"])
+    try first.sync()
+  }
 }

@@ -1,5 +1,7 @@
-internal import DMModel
+package import DMModel
 package import DMSync
+
+// What belongs to the caller: their own states, and their machines.
 
 extension PQHubLink {
   package func ownStates(after rev: Int64, _ changes: [HubOwnState], limit: Int) throws -> [HubOwnState] {
@@ -22,5 +24,19 @@ extension PQHubLink {
     wake.mayFail = true
     try run(changes.isEmpty ? [exchange] : [exchange, wake])
     return states
+  }
+
+  /// The machines of the caller, in the order in which they joined.
+  package func machines() throws -> [HubMachine] {
+    try rows("SELECT machine, label, is_this, is_connected, joined_at, seen_at FROM dm1.machines()", []) { row in
+      HubMachine(
+        id: try row.identifier(0), label: row.optionalText(1), isThis: try row.flag(2), isConnected: try row.flag(3),
+        joinedAt: try row.timestamp(4), seenAt: try row.optionalTimestamp(5))
+    }
+  }
+
+  /// Removes the login of another machine of the caller, and ends its connections; does nothing if it was removed before.
+  package func revoke(_ machine: Identifier) throws {
+    try run([PQConnection.Statement("SELECT dm1.revoke_machine($1::uuid)", [machine.description])])
   }
 }
