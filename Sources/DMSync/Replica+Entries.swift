@@ -215,18 +215,20 @@ extension Replica {
       _ = try store.readState.markDelivered(min(seq, log.row.lastSeq), to: actor, in: log.row.key, at: entry.at)
       return
     }
-    var ranges = entry.meta.ranges.filter(all.overlaps).map { $0.clamped(to: all) }
-    if actor == me {
+    let ranges = entry.meta.ranges.filter(all.overlaps).map { $0.clamped(to: all) }
+    if actor == me { return try markOwn(ranges, entry, session, in: log) }
+    _ = try session.change(ranges, Messenger.MarkOptions(), in: log.row.key, at: entry.at)
+  }
+
+  /// Applies a receipt of the user: of this machine, or of another.
+  private func markOwn(_ ranges: [SeqRange], _ entry: HubEntry, _ session: Session, in log: Log) throws {
+    for range in ranges {
       // The user may have marked messages as unread since they were read here.
-      let receipts = try store.readState.receipts(of: me, in: log.row.key, upTo: log.row.lastSeq)
-      ranges = difference(of: ranges, minus: receipts)
-    }
-    let unread = actor == me ? try store.hubKnown.unreadAgain(in: log.row.key) : []
-    _ = try session.change(
-      difference(of: ranges, minus: unread), Messenger.MarkOptions(), in: log.row.key, at: entry.at)
-    // Another machine of the user has sent receipts for messages that were read here without one.
-    if actor == me {
-      for range in ranges { try store.readState.addReceipts(range, of: me, in: log.row.key, at: entry.at) }
+      let new = difference(of: range, minus: try store.readState.receipts(of: me, in: log.row.key, overlapping: range))
+      let unread = new.isEmpty ? [] : try store.hubKnown.unreadAgain(range, in: log.row.key)
+      _ = try session.change(difference(of: new, minus: unread), Messenger.MarkOptions(), in: log.row.key, at: entry.at)
+      // They may have read messages here without a receipt.
+      for part in new { try store.readState.addReceipts(part, of: me, in: log.row.key, at: entry.at) }
     }
   }
 }

@@ -42,6 +42,7 @@ extension SyncEngine {
     pace.judgeHints(pulled.keys, at: monotonicMicroseconds())
     for pull in pulls {
       let (id, count) = (pull.conversation, pulled[pull.conversation, default: 0])
+      ownStates.pulled(id)
       try take(.pulled(id, count: count, limit: page, held: store.read { try state(of: id) }))
     }
     if connection.mustCompare { try compare() }

@@ -1,87 +1,135 @@
 internal import DMKit
 internal import DMStore
+internal import DMSystem
 
 // What the user alone decides, such as pins, drafts and blocks: the hub has the newest state of each conversation, and a machine
 // replaces it only if it has merged that state into its own.
 
 extension SyncEngine {
-  /// The maximum number of states in an exchange.
-  private static let ownStatePage = 500
-  private static let ownStateBytes = 512 * 1024
+  /// The maximum number of states, and of their bytes, that are given at once.
+  private static let givenCount = 100
+  private static let givenBytes = 1 << 20
+  /// A page with more bytes may not be the last one, because the hub ends pages at this size and one state.
+  private static let pageBytes = 4 << 20
 
-  /// Whether the hub has newer states, or this store has changed some.
-  func hasOwnStates() throws -> Bool {
-    guard hello?.hasOwnStates == true, !ownStates.isAtRest else { return false }
-    return try store.read {
-      try ownStates.hasNews(after: store.hubOwnStates.rev())
-        || hello?.isStandby == false && !store.hubOwnStates.changed(limit: 1).isEmpty
-    }
+  /// Whether the hub may have states that this store does not have.
+  func hasOwnStateNews() throws -> Bool {
+    guard hello?.hasOwnStates == true else { return false }
+    return try store.read { try ownStates.hasNews(after: store.hubOwnStates.rev()) }
   }
 
-  /// Gives the hub what was changed in this store, and takes what is newer on the hub.
+  /// Whether the hub may have newer states, or this store has changed some.
+  func hasOwnStates() throws -> Bool {
+    if try hasOwnStateNews() { return true }
+    guard let hello, hello.hasOwnStates, !hello.isStandby, ownStates.heldUntil <= monotonicMicroseconds() else {
+      return false
+    }
+    return try store.read { try !store.hubOwnStates.changed(limit: 1, readable: OwnState.prefix).isEmpty }
+  }
+
+  /// Takes states that are newer on the hub; if there are none, gives the hub what was changed in this store.
   func exchangeOwnStates() throws {
     guard try hasOwnStates() else { return }
-    let since = try store.read(store.hubOwnStates.rev)
-    let given = hello?.isStandby == true ? [] : try changedOwnStates()
-    // What was noted as changed may have changed back.
-    guard try !given.isEmpty || store.read({ ownStates.hasNews(after: since) }) else { return }
-    let first = ownStates.reread?.rev ?? since
-    let limit = min(pageSize, Self.ownStatePage)
-    let states = try link.ownStates(after: first, given, limit: limit)
-    answeredAt = .now
-    var taking = OwnStateTaking(messenger, store, try hub().user, given, awaited: ownStates.awaited)
-    let newer = states.filter { $0.rev > first }
-    let isWhole = newer.count < limit
+    let given = try hasOwnStateNews() ? [] : prepareOwnStates()
+    guard try !given.isEmpty || hasOwnStateNews() else { return }
+    let first = try ownStates.cursor ?? store.read(store.hubOwnStates.rev)
+    guard let states = try askForOwnStates(after: first, given) else { return }
+    let isLast = isLastPage(states, after: first)
+    try readPeople(namedBy: states)
+    try takeOwnStates(states, after: first, given, isLast: isLast)
+    let areAnswered = given.allSatisfy { given in
+      states.contains { $0.conversation == given.conversation && $0.mark != given.mark }
+    }
+    if isLast, !areAnswered { ownStates.refused(at: monotonicMicroseconds()) }
+  }
+
+  /// Takes the blocks of the user's other machines before anything is pulled, so that blocked users get no receipts.
+  func takeBlocksFirst() throws {
+    guard try hasOwnStateNews() else { return }
+    var first = try ownStates.cursor ?? store.read(store.hubOwnStates.rev)
+    while let states = try askForOwnStates(after: first, []) {
+      if let general = states.first(where: { $0.conversation == HubOwnState.general }) {
+        try readPeople(namedBy: [general])
+        var taking = OwnStateTaking(self, try hub().user)
+        return try store.write(isBulk: true) {
+          try taking.take(general)
+          try taking.finish()
+        }
+      }
+      guard !isLastPage(states, after: first), let last = states.last else { return }
+      first = last.rev
+    }
+  }
+
+  /// Nil if the hub could not answer in time.
+  private func askForOwnStates(after rev: Int64, _ given: [HubOwnState]) throws -> [HubOwnState]? {
+    do {
+      let states = try link.ownStates(after: rev, given, limit: min(pageSize, ownStates.limit))
+      answeredAt = .now
+      let names = Set(given.map(\.conversation))
+      for state in states where !(1...Int64(HubEntry.numberLimit) ~= state.rev) {
+        throw HubFault.damaged("the hub names an invalid rev")
+      }
+      return states.filter { $0.rev > rev || names.contains($0.conversation) }.sorted { $0.rev < $1.rev }
+    } catch HubFault.locked, HubFault.timedOut {
+      ownStates.failed(at: monotonicMicroseconds(), wasTooMuch: given.isEmpty)
+      return nil
+    }
+  }
+
+  private func isLastPage(_ states: [HubOwnState], after rev: Int64) -> Bool {
+    let newer = states.filter { $0.rev > rev }
+    return newer.count < min(pageSize, ownStates.limit)
+      && newer.reduce(0) { $0 + $1.state.count } <= Self.pageBytes - OwnState.byteLimit
+  }
+
+  /// Reads the persons that states name and this store does not know, because they were invited after the last comparison.
+  private func readPeople(namedBy states: [HubOwnState]) throws {
+    let handles = states.first { $0.conversation == HubOwnState.general }.flatMap { OwnState(bytes: $0.state) }?.blocked
+    if try store.read({ try handles?.contains { try store.users.key($0) == nil } }) == true {
+      try readPeople(upTo: .max)
+    }
+  }
+
+  private func takeOwnStates(_ states: [HubOwnState], after first: Int64, _ given: [HubOwnState], isLast: Bool) throws {
+    var taking = OwnStateTaking(self, try hub().user)
+    let end = states.last { $0.rev > first }?.rev ?? first
     try store.write(isBulk: true) {
       for state in states { try taking.take(state) }
-      let end = taking.firstLeft.map { $0 - 1 } ?? newer.last?.rev ?? first
-      if let reread = ownStates.reread {
-        let seen = reread.seen.union(states.map(\.conversation))
-        ownStates.reread = isWhole ? nil : (end, seen)
-        if isWhole { try taking.takeLoss(except: seen) }
-      }
-      if ownStates.reread == nil { try store.hubOwnStates.set(rev: end) }
+      try taking.finish()
+      let whole = ownStates.read(
+        states, to: end, missing: taking.missing, firstLeft: taking.firstLeft, isLast: isLast)
+      let seen = ownStates.takeSeen()
+      if hello?.isStandby != false { return }
+      if let seen { try taking.takeLoss(except: seen) }
+      if let whole { try store.hubOwnStates.set(rev: whole) }
     }
-    // The states name messages that this store does not have yet.
-    taking.missing.subtracting(ownStates.awaited).forEach(enqueue)
-    ownStates.awaited = taking.missing
-    let isAtRest = taking.missing.isEmpty ? isWhole && !taking.hasProgress : connection.toPull.isEmpty
-    ownStates.ended(at: isWhole && taking.missing.isEmpty ? 0 : .max, isAtRest: isAtRest)
+    ownStates.takeMissing().forEach(enqueue)
   }
 
-  /// The states that were changed in this store, as they are now.
-  private func changedOwnStates() throws -> [HubOwnState] {
+  /// The states that were changed in this store, as they are now, recorded as given.
+  private func prepareOwnStates() throws -> [HubOwnState] {
     let session = Session(messenger, store, try hub().user)
-    var bytes = 0
-    var given: [HubOwnState] = []
-    var same: [HubOwnStates.Row] = []
-    let changed = try store.read {
-      try store.hubOwnStates.changed(limit: Self.ownStatePage).map { ($0, try session.ownState(of: $0.conversation)) }
-    }
-    for (row, state) in changed where bytes <= Self.ownStateBytes {
-      // A state that a later version of this program has written stays as it is.
-      guard let base = OwnState(of: row) else { continue }
-      if base.isSame(as: state) {
-        same.append(row)
-        continue
+    var (given, bytes, isTooLarge) = ([HubOwnState](), 0, false)
+    try store.write {
+      for var row in try store.hubOwnStates.changed(limit: Self.givenCount, readable: OwnState.prefix)
+      where bytes <= Self.givenBytes {
+        let state = try session.ownState(of: row.conversation)
+        if row.given.isEmpty, OwnState(of: row)?.isSame(as: state) == true {
+          row.isChanged = false
+        } else if state.bytes.count > OwnState.byteLimit {
+          isTooLarge = true
+        } else {
+          let id = try row.conversation.map(store.conversations.id) ?? HubOwnState.general
+          given.append(HubOwnState(conversation: id, mark: row.mark, state: state.bytes))
+          bytes += state.bytes.count
+          if !row.given.contains(state.bytes) { row.given = Array((row.given + [state.bytes]).suffix(8)) }
+        }
+        try store.hubOwnStates.write(row)
       }
-      let id = try row.conversation.map(store.conversations.id) ?? HubOwnState.general
-      given.append(HubOwnState(conversation: id, mark: row.mark, state: state.bytes))
-      bytes += given.last?.state.count ?? 0
     }
-    if !same.isEmpty { try store.write { try same.forEach(endChange) } }
+    if isTooLarge { ownStates.refused(at: monotonicMicroseconds()) }
     return given
-  }
-
-  /// Notes that a state is the one that the hub has, unless it was changed meanwhile.
-  private func endChange(_ row: HubOwnStates.Row) throws {
-    let session = Session(messenger, store, try hub().user)
-    guard try row == store.hubOwnStates.row(row.conversation),
-      try OwnState(of: row)?.isSame(as: session.ownState(of: row.conversation)) == true
-    else { return }
-    var row = row
-    row.isChanged = false
-    try store.hubOwnStates.write(row)
   }
 }
 
@@ -89,28 +137,27 @@ extension SyncEngine {
 struct OwnStateTaking {
   private let store: Store
   private let session: Session
-  private let given: [Identifier: [UInt8]]
-  private let awaited: Set<Identifier>
+  private let engine: SyncEngine
+  /// The rows to write, and the names to give, after all states were taken.
+  private var rows: [HubOwnStates.Row] = []
+  private var names: [ConversationKey: String?] = [:]
   /// The conversations whose states name messages that this store does not have.
   private(set) var missing: Set<Identifier> = []
   /// The rev of the first state that was not taken.
   private(set) var firstLeft: Int64?
-  /// Whether the hub has taken a state, or this store has.
-  private(set) var hasProgress = false
 
-  init(
-    _ messenger: Messenger, _ store: Store, _ user: UserKey, _ given: [HubOwnState], awaited: Set<Identifier>
-  ) {
-    self.store = store
-    self.awaited = awaited
-    self.given = Dictionary(given.map { ($0.conversation, $0.state) }) { first, _ in first }
-    session = Session(messenger, store, user)
+  init(_ engine: SyncEngine, _ user: UserKey) {
+    self.engine = engine
+    store = engine.store
+    session = Session(engine.messenger, store, user)
   }
 
   /// Takes a state, unless this store does not have its messages yet.
   mutating func take(_ state: HubOwnState) throws {
     var key: ConversationKey?
     if state.conversation != HubOwnState.general {
+      // A conversation that is set aside is read again when that ends.
+      if engine.setAside[state.conversation] != nil { return }
       guard let row = try store.conversations.row(state.conversation), try has(state, row) else {
         firstLeft = min(firstLeft ?? state.rev, state.rev)
         missing.insert(state.conversation)
@@ -118,32 +165,47 @@ struct OwnStateTaking {
       }
       key = row.key
     }
-    var row = try store.hubOwnStates.row(key) ?? HubOwnStates.Row(conversation: key)
-    if row.mark == state.mark, row.rev == state.rev { return }
-    hasProgress = true
-    // A hub that was restored has an earlier state: what this store has is newer.
-    let isSetBack = state.rev <= row.rev && row.mark != nil
-    let mine = try session.ownState(of: key)
-    let theirs = OwnState(bytes: state.state)
-    let isGiven = given[state.conversation] == state.state
-    let isChanged = isSetBack || row.isChanged && !(isGiven && mine.bytes == state.state)
-    var base = isGiven || isSetBack ? theirs : OwnState(of: row) ?? OwnState()
-    // But another machine may have written it since the restore.
-    if isSetBack { base?.forgetMarks() }
-    (row.rev, row.mark, row.state, row.isChanged) = (state.rev, state.mark, state.state, false)
-    // A later version of this program has written it.
-    guard let theirs, let base else { return try store.hubOwnStates.write(row) }
-    var (merged, old) = (theirs, mine)
-    if isChanged {
-      merged = mine.merged(with: theirs, since: base)
-    } else {
-      // Marks of messages may differ although nothing was changed here, such as those of deleted messages.
-      (old.hidden, old.read, old.unread) = (base.hidden, base.read, base.unread)
+    let held = try store.hubOwnStates.row(key)
+    var row = held ?? HubOwnStates.Row(conversation: key)
+    if row.mark == state.mark {
+      row.rev = state.rev
+      return rows.append(row)
     }
-    if let key { try endArchive(&merged, mine, theirs, key) }
-    try session.take(merged, insteadOf: old, of: key)
+    // A hub that was restored has an earlier state; a standby may lag.
+    let isSetBack = state.rev <= row.rev && row.mark != nil
+    if isSetBack, engine.hello?.isStandby != false { return }
+    // What was decided before a state was exchanged for the first time is kept.
+    let isChanged = isSetBack || row.isChanged || held == nil
+    let base = OwnState(of: row) ?? OwnState()
+    let given = row.given.compactMap(OwnState.init(bytes:))
+    (row.rev, row.mark, row.state, row.given) = (state.rev, state.mark, state.state, [])
+    // A later version of this program has written it.
+    guard let theirs = OwnState(bytes: state.state) else { return rows.append(row) }
+    let mine = try session.ownState(of: key)
+    let bases = isSetBack ? [theirs.withoutMarks()] : [base] + given
+    try take(isChanged ? mine.merged(with: theirs, since: bases) : theirs, mine, theirs, isChanged ? mine : base, &row)
+  }
+
+  private mutating func take(
+    _ wanted: OwnState, _ mine: OwnState, _ theirs: OwnState, _ before: OwnState, _ row: inout HubOwnStates.Row
+  ) throws {
+    var (merged, old) = (wanted, mine)
+    // Marks of messages may differ although nothing was changed here, such as those of deleted messages.
+    (old.hidden, old.read, old.unread) = (before.hidden, before.read, before.unread)
+    if let key = row.conversation {
+      try endArchive(&merged, mine, theirs, key)
+      if merged.name != mine.name { names[key] = .some(merged.name?.text) }
+    }
+    try session.take(merged, insteadOf: old, of: row.conversation)
     row.isChanged = !merged.isSame(as: theirs)
-    try store.hubOwnStates.write(row)
+    rows.append(row)
+  }
+
+  /// Gives the names, and records what was taken.
+  mutating func finish() throws {
+    try session.takeNames(names)
+    // Afterwards, because each change of this store is noted.
+    for row in rows { try store.hubOwnStates.write(row) }
   }
 
   /// Lists a conversation again that another machine archived or deleted before it had a message that this store has.
@@ -158,12 +220,11 @@ struct OwnStateTaking {
 
   /// Whether this store has the messages that a state names.
   ///
-  /// If a pull has not brought them, the hub has lost them.
-  ///
-  /// While a log is pulled again, the user's own state of the conversation is not complete.
+  /// If a pull has not brought them, the hub has lost them. While a log is pulled again, the user's own state of the conversation
+  /// is not complete.
   private func has(_ state: HubOwnState, _ row: Conversations.Row) throws -> Bool {
     guard let log = try store.hubConversations.row(row.key), log.rev >= log.namedRev else { return false }
-    if awaited.contains(state.conversation) { return true }
+    if engine.ownStates.awaited.contains(state.conversation) { return true }
     return (OwnState(bytes: state.state)?.lastSeq ?? 0) <= row.lastSeq
   }
 
@@ -173,7 +234,7 @@ struct OwnStateTaking {
   func takeLoss(except seen: Set<Identifier>) throws {
     for var row in try store.hubOwnStates.all() where row.mark != nil {
       if seen.contains(try row.conversation.map(store.conversations.id) ?? HubOwnState.general) { continue }
-      (row.rev, row.mark, row.state, row.isChanged) = (0, nil, nil, true)
+      (row.rev, row.mark, row.state, row.given, row.isChanged) = (0, nil, nil, [], true)
       try store.hubOwnStates.write(row)
     }
   }

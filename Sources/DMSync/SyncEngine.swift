@@ -63,6 +63,7 @@ package final class SyncEngine {
     try take(.opened(hello))
     try store.read(faulty).forEach(enqueue)
     try compare(since: isSame ? hub.horizon : nil)
+    try takeBlocksFirst()
   }
 
   /// Starts over the conversations that the hub no longer has, because it was restored to an earlier state.
@@ -118,7 +119,12 @@ package final class SyncEngine {
     try store.write {
       try store.outbox.requeue(acknowledged: true)
       try store.hub.set(peopleRev: 0)
-      try store.hubOwnStates.set(rev: 0)
+      if hello?.isStandby == true { return }
+      if try hub().epoch == hello?.epoch {
+        try store.hubOwnStates.set(rev: 0)
+      } else {
+        try store.hubOwnStates.noteRestore()
+      }
     }
   }
 
@@ -171,7 +177,11 @@ package final class SyncEngine {
   private func setFault(_ fault: String?, of id: Identifier) throws {
     guard var state = try store.read({ try state(of: id) }), state.fault != fault else { return }
     state.fault = fault
-    try store.write { try store.hubConversations.write(state) }
+    try store.write {
+      try store.hubConversations.write(state)
+      // The user's own states of conversations that were set aside are passed over.
+      if fault == nil { try store.hubOwnStates.set(rev: 0) }
+    }
   }
 
   /// The state of a conversation's log in this store; nil if the store has none of it.
@@ -262,7 +272,7 @@ package final class SyncEngine {
 
   /// Pulls until nothing is left to pull; also pushes the operations that are queued meanwhile.
   package func pull() throws {
-    while try !connection.toPull.isEmpty || hasOwnStates() {
+    while try !connection.toPull.isEmpty || hasOwnStateNews() {
       // A push must not delay what is new.
       if connection.toPull.isEmpty { try exchangeOwnStates() } else { try exchange() }
     }
@@ -281,7 +291,7 @@ package final class SyncEngine {
     let due = try min(
       end, wake, heldUntil ?? .max, pace.takeReceiptsDue() ?? .max, untilPostponed().map { now + $0 } ?? .max)
     let hint = try link.wait(for: .microseconds(max(0, due - now)))
-    if hint.hasOwnStates || hint.isRung { ownStates.note(isHint: hint.hasOwnStates) }
+    if hint.hasOwnStates { ownStates.hinted() }
     let areFollowed = try store.read { try hint.conversations.allSatisfy(isMember) }
     if areFollowed, !hint.conversations.isEmpty {
       for id in hint.conversations.sorted() where pace.follow(id, at: monotonicMicroseconds()) { enqueue(id) }

@@ -33,6 +33,11 @@ final class ModelLink: HubLink {
   /// The kind of entries that the next pull leaves out.
   var missing: HubEntry.Kind?
 
+  /// Whether the hub keeps no own states, because the user is over their quota.
+  var refusesOwnStates = false
+  /// Whether the answers to given own states are lost.
+  var losesOwnStates = false
+
   /// The most entries that the hub can give in time; nil for any number.
   var most: Int?
 
@@ -76,7 +81,9 @@ final class ModelLink: HubLink {
   func members(of conversation: Identifier) throws -> [HubMember] { try hub.model.members(machine, of: conversation) }
   func signals(_ own: HubSignals) throws -> [HubSignal] { try hub.model.signals(machine, own) }
   func ownStates(after rev: Int64, _ changes: [HubOwnState], limit: Int) throws -> [HubOwnState] {
-    try hub.model.ownStates(machine, after: rev, changes, limit: limit)
+    let states = try hub.model.ownStates(machine, after: rev, refusesOwnStates ? [] : changes, limit: limit)
+    if losesOwnStates { throw HubFault.lost("the answer") }
+    return states
   }
   func wait(for duration: Duration) throws -> HubHint { hints.isEmpty ? HubHint() : hints.removeFirst() }
   func close() {}

@@ -33,23 +33,32 @@ package struct OwnState: Equatable, Sendable {
     return copy == other
   }
 
-  /// Removes the marks of messages and the blocks, so that nothing is removed by merging.
-  package mutating func forgetMarks() {
-    (hidden, read, unread, blocked) = ([], [], [], [])
+  /// This state as the base of a merge that removes no marks of messages and no blocks.
+  package func withoutMarks() -> Self {
+    var state = self
+    (state.hidden, state.read, state.unread, state.blocked) = ([], [], [], [])
+    return state
   }
 
-  /// This state with the changes that another has, compared with the state from which it was made.
+  /// This state with the changes that another has.
   ///
   /// If both changed the same, this state wins.
-  package func merged(with other: Self, since base: Self) -> Self {
+  ///
+  /// - Parameter bases: the states that the other may have been made from; what differs from one of them was changed here.
+  package func merged(with other: Self, since bases: [Self]) -> Self {
     func decide<Value: Equatable>(_ field: KeyPath<Self, Value>) -> Value {
-      self[keyPath: field] == base[keyPath: field] ? other[keyPath: field] : self[keyPath: field]
+      bases.allSatisfy { $0[keyPath: field] == self[keyPath: field] } ? other[keyPath: field] : self[keyPath: field]
     }
     func unite(_ field: KeyPath<Self, [SeqRange]>) -> [SeqRange] {
-      let (mine, before) = (self[keyPath: field], base[keyPath: field])
-      let added = difference(of: mine, minus: before)
-      let kept = difference(of: other[keyPath: field], minus: difference(of: before, minus: mine))
-      return coalesced((kept + added).sorted { $0.lowerBound < $1.lowerBound })
+      let mine = self[keyPath: field]
+      var result = other[keyPath: field]
+      for base in bases {
+        let before = base[keyPath: field]
+        let added = difference(of: mine, minus: before)
+        result = difference(of: result, minus: difference(of: before, minus: mine))
+        result = coalesced((result + added).sorted { $0.lowerBound < $1.lowerBound })
+      }
+      return result
     }
     var result = Self()
     (result.isPinned, result.isArchived, result.isDeleted) = (
@@ -58,8 +67,9 @@ package struct OwnState: Equatable, Sendable {
     (result.mutedUntil, result.draft, result.name) = (decide(\.mutedUntil), decide(\.draft), decide(\.name))
     (result.hidden, result.read, result.unread) = (unite(\.hidden), unite(\.read), unite(\.unread))
     result.lastSeq = max(lastSeq, other.lastSeq)
-    result.blocked = other.blocked.subtracting(base.blocked.subtracting(blocked))
-      .union(blocked.subtracting(base.blocked))
+    result.blocked = bases.reduce(other.blocked) { result, base in
+      result.subtracting(base.blocked.subtracting(blocked)).union(blocked.subtracting(base.blocked))
+    }
     result.sendsReadReceipts = decide(\.sendsReadReceipts)
     return result
   }
@@ -67,6 +77,12 @@ package struct OwnState: Equatable, Sendable {
   // MARK: Bytes
 
   private static let version = 1
+
+  /// How the bytes of each state begin that this version can change.
+  package static let prefix = Array("{\"v\":\(version)".utf8)
+
+  /// The maximum number of bytes that a hub keeps.
+  package static let byteLimit = 524_288
 
   /// The bytes of a JSON object, without the fields that have their defaults.
   package var bytes: [UInt8] {
@@ -117,7 +133,7 @@ package struct OwnState: Equatable, Sendable {
     mutedUntil = object.integer("muted_until").map { Timestamp(microseconds: Int64($0)).clamped }
     draft = object.text("draft").map { ExactString(beginning(of: $0, bytes: Outgoing.textLimit)) }
     name = object.text("name").flatMap { name in
-      guard case .success = Result(catching: { try checkNewTitle(name, as: "name") }) else { return nil }
+      guard case .success = Result(catching: { try checkTitle(name, as: "name") }) else { return nil }
       return ExactString(name)
     }
     isDeleted = object.flag("deleted") ?? false

@@ -4,10 +4,14 @@ internal import DMStore
 
 extension Session {
   /// The user's own state of a conversation; nil for what is not about one conversation.
+  ///
+  /// What this store cannot show of the state that the hub has stays as the hub has it, so that it does not seem to be removed.
   package func ownState(of key: ConversationKey?) throws -> OwnState {
     var state = OwnState()
+    let base = try store.hubOwnStates.row(key)?.state.flatMap { OwnState(bytes: $0) } ?? OwnState()
     guard let key else {
       state.blocked = Set(try store.blocks.users(by: me).map(store.users.handle))
+      state.blocked.formUnion(try base.blocked.filter { try store.users.key($0) == nil })
       state.sendsReadReceipts = try store.users.sendsReadReceipts(me)
       return state
     }
@@ -17,13 +21,26 @@ extension Session {
     state.mutedUntil = fields.mutedUntil
     state.draft = fields.draft.map(ExactString.init)
     state.name = try store.conversations.ownName(of: me, for: key).map(ExactString.init)
-    state.hidden = difference(
-      of: try store.readState.deleted(by: me, in: key), minus: try hiddenByQueuedDeletions(in: key))
-    state.read = try store.readState.privatelyRead(by: me, in: key, upTo: row.lastSeq, hasLeft: fields.hasLeft)
-    if !fields.hasLeft { state.unread = try store.readState.unreadAgain(by: me, in: key, upTo: row.lastSeq) }
+    if state.name == nil, let name = base.name, try store.conversations.row(ownName: name.text, of: me) != nil {
+      state.name = name
+    }
+    let queued = difference(of: try hiddenByQueuedDeletions(in: key), minus: base.hidden)
+    state.hidden = newest(difference(of: try store.readState.deleted(by: me, in: key), minus: queued))
+    state.read = newest(
+      try store.readState.privatelyRead(by: me, in: key, upTo: row.lastSeq, hasLeft: fields.hasLeft))
+    if !fields.hasLeft {
+      // The receipts of another machine may include messages from users that this one blocks.
+      state.unread = newest(
+        try store.readState.unreadAgain(by: me, in: key, upTo: row.lastSeq).flatMap {
+          difference(of: $0, minus: try store.readState.unreachable($0, as: viewer, in: key))
+        })
+    }
     state.lastSeq = row.lastSeq
     return state
   }
+
+  /// The last of many ranges, so that a state does not become too large for the hub.
+  private func newest(_ ranges: [SeqRange]) -> [SeqRange] { Array(ranges.suffix(2000)) }
 
   /// The messages that are hidden only until the hub has deleted them.
   private func hiddenByQueuedDeletions(in key: ConversationKey) throws -> [SeqRange] {
@@ -33,7 +50,7 @@ extension Session {
     return coalesced(seqs.sorted().map { $0...$0 })
   }
 
-  /// Replaces the user's own state of a conversation with one from another machine.
+  /// Replaces the user's own state of a conversation with one from another machine, but for its name.
   ///
   /// - Parameters:
   ///   - state: the new state; numbers of messages that this store does not have are left out.
@@ -48,7 +65,6 @@ extension Session {
     try set(.mutedUntil(state.mutedUntil), where: state.mutedUntil != old.mutedUntil)
     try set(.draft(state.draft?.text), where: state.draft != old.draft)
     try set(.deleted(state.isDeleted), where: state.isDeleted != old.isDeleted)
-    if state.name != old.name { try takeName(state.name?.text, of: key) }
     try takeMarks(state, insteadOf: old, of: key)
     if !state.isSame(as: old) { try store.changes.append(.ownState, conversation: key, user: me, at: .now) }
   }
@@ -66,16 +82,21 @@ extension Session {
     }
   }
 
-  /// Gives a conversation a name of the user's own.
+  /// Gives conversations names of the user's own; nil removes a name.
   ///
-  /// If another conversation has the name, because another machine gave it before it knew, only the one with the lower id keeps
+  /// If another conversation has a name, because another machine gave it before it knew, only the one with the lower id keeps
   /// it: all machines decide alike.
-  private func takeName(_ name: String?, of key: ConversationKey) throws {
-    if let name, let other = try store.conversations.row(ownName: name, of: me), other.key != key {
-      guard try store.conversations.id(key) < other.id else { return }
-      try store.conversations.setOwnName(nil, of: me, in: other.key)
+  package func takeNames(_ names: [ConversationKey: String?]) throws {
+    let changes = try names.filter { try store.conversations.ownName(of: me, for: $0.key) != $0.value }
+    for key in changes.keys { try store.conversations.setOwnName(nil, of: me, in: key) }
+    for (id, key) in try changes.keys.map({ (try store.conversations.id($0), $0) }).sorted(by: { $0.0 < $1.0 }) {
+      guard let name = changes[key] ?? nil else { continue }
+      if let other = try store.conversations.row(ownName: name, of: me) {
+        if other.id < id { continue }
+        try store.conversations.setOwnName(nil, of: me, in: other.key)
+      }
+      try store.conversations.setOwnName(name, of: me, in: key)
     }
-    try store.conversations.setOwnName(name, of: me, in: key)
   }
 
   /// Hides messages, and marks messages as read and as unread.
@@ -87,7 +108,7 @@ extension Session {
     for range in new(state.hidden, old.hidden) {
       _ = try store.readState.hide(range, from: me, in: key, isDeleted: true)
     }
-    for seq in new(old.hidden, state.hidden).joined() { _ = try store.readState.showAgain(seq, to: me, in: key) }
+    for range in new(old.hidden, state.hidden) { _ = try store.readState.showAgain(range, to: me, in: key) }
     var privately = Messenger.MarkOptions()
     privately.isPrivate = true
     _ = try change(new(state.read, old.read), privately, in: key, at: .now)
@@ -95,7 +116,7 @@ extension Session {
     again.act = .unread
     // What the user has read with a receipt stays read.
     let hasLeft = try store.members.ownFields(of: me, in: key)?.hasLeft ?? false
-    let receipts = hasLeft ? [] : try store.readState.receipts(of: me, in: key, upTo: last)
+    let receipts = hasLeft ? [] : try store.readState.receipts(of: me, in: key, overlapping: 1...last)
     _ = try change(difference(of: new(old.read, state.read), minus: receipts), again, in: key, at: .now)
     _ = try change(difference(of: new(old.unread, state.unread), minus: state.read), privately, in: key, at: .now)
     _ = try change(new(state.unread, old.unread), again, in: key, at: .now)
@@ -111,11 +132,19 @@ extension Session {
     try store.changes.append(
       .ownState, conversation: key, user: me, seqs: first.lowerBound...last.upperBound, at: now)
     guard destination == .hub else { return changed }
-    // No receipt says that a message is no longer marked as unread.
-    if try isPrivate || !store.users.sendsReadReceipts(me) || store.hubOwnStates.row(key) != nil {
+    if try isPrivate || !store.users.sendsReadReceipts(me) || isUntold(changed, in: key) {
       try store.hubOwnStates.note(key, by: me)
     }
     return changed
+  }
+
+  /// Whether the receipts for messages do not tell the user's other machines that they are read: they were marked as unread, or the
+  /// user has left.
+  private func isUntold(_ changed: [SeqRange], in key: ConversationKey) throws -> Bool {
+    guard let row = try store.hubOwnStates.row(key) else { return false }
+    if try store.members.ownFields(of: me, in: key)?.hasLeft == true { return true }
+    let unread = row.state.flatMap { OwnState(bytes: $0) }?.unread ?? []
+    return unread.contains { range in changed.contains(where: range.overlaps) }
   }
 
   /// Whether a message after the given one takes the conversation out of the user's archive.

@@ -22,7 +22,12 @@ extension PQHubLink {
     }
     var wake = PQConnection.Statement("SELECT dm1.wake_own()")
     wake.mayFail = true
-    try run(changes.isEmpty ? [exchange] : [exchange, wake])
+    do {
+      try run(changes.isEmpty ? [exchange] : [exchange, wake])
+    } catch let fault as HubFault {
+      if case .locked = fault { try unstick() }
+      throw fault
+    }
     return states
   }
 

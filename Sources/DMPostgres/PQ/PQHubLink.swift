@@ -139,7 +139,7 @@ package final class PQHubLink: HubLink {
 
   /// Asks the hub to end the connections of members that may block others, such as with a transaction open for over ten
   /// seconds.
-  private func unstick() throws { try run([PQConnection.Statement("SELECT dm1.unstick()")]) }
+  func unstick() throws { try run([PQConnection.Statement("SELECT dm1.unstick()")]) }
 
   package func exchange(
     _ operations: [HubOperation], pulling: [HubPull], limit: Int, _ batch: (HubBatch) throws -> Void

@@ -64,6 +64,8 @@ begin
   delete from dm.typing t where t.person = p_person;
   delete from dm.presence p where p.person = p_person;
   delete from dm.done_act d where d.person = p_person;
+  -- In the order of dm1.own_states.
+  perform 1 from dm.person p where p.id = p_person for no key update;
   delete from dm.own_state s where s.person = p_person;
   update dm.report r set payload = null where r.sender = p_person;
   update dm.report r set reason = null where r.reporter = p_person;

@@ -26,7 +26,6 @@ declare
   next bigint;
 begin
   if p_mark is distinct from (select s.mark from dm.own_state s where s.person = me and s.conv = p_conv)
-      or octet_length(p_state) > 524288
       or p_conv <> '00000000-0000-0000-0000-000000000000'
         and not exists (select from dm.member m where m.person = me and m.conv = p_conv) then
     return false;
@@ -60,20 +59,40 @@ begin
     if current_setting('synchronous_commit') in ('off', 'local') then
       perform set_config('synchronous_commit', 'on', true);
     end if;
-    -- Also locks the person, so that revs become visible in their order.
+    -- Also locks the person, so that revs become visible in their order. Only growth counts against what the hub keeps, and what is
+    -- small always fits.
     select s.allowed into allowed from dm.spend(me, (
-      select jsonb_agg(jsonb_build_object('op', 'own', 'payload', encode(k.state, 'base64')) order by k.place)
-      from unnest(states) with ordinality k (state, place))) s;
+      select coalesce(jsonb_agg(case
+          when k.growth > 1024 then jsonb_build_object('op', 'own', 'state', k.rest, 'payload', k.new)
+          else jsonb_build_object('op', 'own', 'state', k.rest || k.new) end order by k.place), '[]')
+      from (
+        select g.place, g.growth, left(g.text, g.growth / 3 * 4) as new, substr(g.text, g.growth / 3 * 4 + 1) as rest
+        from (
+          select k.place, encode(k.state, 'base64') as text,
+            greatest(0, octet_length(k.state) - coalesce(octet_length(s.state), 0)) as growth
+          from unnest(convs, states) with ordinality k (conv, state, place)
+          left join dm.own_state s on s.person = me and s.conv = k.conv
+          where octet_length(k.state) <= 524288) g) k)) s;
+    if exists (select from dm.person p where p.id = me and p.disabled_at is not null) then
+      raise exception 'not a member' using errcode = 'DM002';
+    end if;
     perform dm.keep_own(me, k.conv, k.mark, k.state)
-      from unnest(convs, marks, states) with ordinality k (conv, mark, state, place)
-      where k.place <= allowed order by k.place;
+      from (
+        select x.*, row_number() over (order by x.place) as number
+        from unnest(convs, marks, states) with ordinality x (conv, mark, state, place)
+        where octet_length(x.state) <= 524288) k
+      where k.number <= allowed order by k.number;
   end if;
   return query
     select s.conv, s.rev, s.mark, s.state from dm.own_state s
-    where s.person = me and s.rev <= since and s.conv = any (convs[1:allowed::integer])
+    where s.person = me and s.rev <= since and s.conv = any (convs)
     union all
-    (select s.conv, s.rev, s.mark, s.state from dm.own_state s
-      where s.person = me and s.rev > since order by s.rev limit least(most, 1000))
+    -- A page has at most four megabytes, and at least one state.
+    (select p.conv, p.rev, p.mark, p.state from (
+        select s.*, sum(octet_length(s.state)) over (order by s.rev) as bytes, row_number() over (order by s.rev) as number
+        from (
+          select x.* from dm.own_state x where x.person = me and x.rev > since order by x.rev limit least(most, 1000)) s) p
+      where p.bytes <= 4194304 or p.number = 1)
     order by rev;
 end $$;
 

@@ -66,6 +66,8 @@ package struct Hub {
     insert.bind(machine)
     insert.bind(time)
     try insert.run()
+    // Blocks and the setting for receipts may be from before.
+    try store.hubOwnStates.note(nil, by: user)
   }
 
   /// Records the state of the hub that the store was compared with.

@@ -63,7 +63,11 @@ package struct HubBases {
   package func end(of message: Messages.Row) throws {
     guard try row(of: message.key) != nil, let me = try store.hub.row()?.user else { return }
     try delete(message.key)
-    _ = try store.readState.showAgain(message.address.seq, to: me, in: message.address.conversation)
+    let (seq, conversation) = (message.address.seq, message.address.conversation)
+    guard let id = try store.messages.identifier(of: message.address), try store.outbox.hasDeletion(of: id) else {
+      return
+    }
+    _ = try store.readState.showAgain(seq...seq, to: me, in: conversation)
   }
 
   package func delete(_ message: MessageKey) throws {

@@ -19,14 +19,19 @@ package struct HubKnown {
       ? (statement.bool(0), statement.bool(1), statement.bool(2), statement.bool(3)) : nil
   }
 
-  /// The messages of a conversation that the user had marked as unread after a receipt.
-  package func unreadAgain(in conversation: ConversationKey) throws -> [SeqRange] {
+  /// The messages of a range that the user had marked as unread after a receipt.
+  ///
+  /// Linear in the range, if the table is not empty.
+  package func unreadAgain(_ range: SeqRange, in conversation: ConversationKey) throws -> [SeqRange] {
     var statement = try store.connection.prepare(
       """
-      SELECT m.seq, m.seq FROM hub_known k JOIN message m ON m.uuid = k.uuid
-      WHERE NOT k.is_read AND k.has_receipt AND m.conversation = ? ORDER BY m.seq
+      SELECT m.seq, m.seq FROM message m JOIN hub_known k ON k.uuid = m.uuid
+      WHERE EXISTS (SELECT 1 FROM hub_known) AND m.conversation = ? AND m.seq BETWEEN ? AND ?
+      AND NOT k.is_read AND k.has_receipt ORDER BY m.seq
       """)
     statement.bind(conversation)
+    statement.bind(range.lowerBound)
+    statement.bind(range.upperBound)
     var found: [SeqRange] = []
     while try statement.step() { found.append(try statement.seqs(0, 1)) }
     return coalesced(found)

@@ -15,24 +15,30 @@ package struct HubOwnStates {
     package var mark: Identifier?
     /// The bytes that the hub has.
     package var state: [UInt8]?
+    /// What was given to the hub since, and may have become what it has.
+    package var given: [[UInt8]]
     /// Whether something was changed in this store since the last exchange.
     package var isChanged: Bool
 
     package init(
       conversation: ConversationKey?, rev: Int64 = 0, mark: Identifier? = nil, state: [UInt8]? = nil,
-      isChanged: Bool = false
+      given: [[UInt8]] = [], isChanged: Bool = false
     ) {
       self.conversation = conversation
       self.rev = rev
       self.mark = mark
       self.state = state
+      self.given = given
       self.isChanged = isChanged
     }
   }
 
-  private enum Column: Int32, QueryColumn { case conversation, rev, mark, state, isChanged }
+  private enum Column: Int32, QueryColumn { case conversation, rev, mark, state, given, isChanged }
 
-  private static let columns = "conversation, rev, mark, state, is_changed"
+  /// States have none.
+  private static let lineFeed = UInt8(ascii: "\n")
+
+  private static let columns = "conversation, rev, mark, state, given, is_changed"
 
   package func row(_ conversation: ConversationKey?) throws -> Row? {
     try rows("WHERE coalesce(conversation, 0) = coalesce(?, 0)") { $0.bind(conversation) }.first
@@ -41,14 +47,19 @@ package struct HubOwnStates {
   package func all() throws -> [Row] { try rows("") { _ in } }
 
   /// The states that were changed in this store, of conversations whose logs this store has to their ends.
-  package func changed(limit: Int) throws -> [Row] {
+  ///
+  /// - Parameter beginning: how a state begins that this version can read; others are left out.
+  package func changed(limit: Int, readable beginning: [UInt8]) throws -> [Row] {
     try rows(
       """
-      WHERE is_changed AND (conversation IS NULL
+      WHERE is_changed AND (state IS NULL OR substr(state, 1, length(?1)) = ?1) AND (conversation IS NULL
         OR EXISTS (SELECT 1 FROM hub_conversation h WHERE h.conversation = hub_own_state.conversation AND h.rev >= h.known AND h.fault IS NULL))
-      LIMIT ?
+      LIMIT ?2
       """
-    ) { $0.bind(limit) }
+    ) {
+      $0.bind(beginning)
+      $0.bind(limit)
+    }
   }
 
   private func rows(_ condition: String, _ bind: (inout Statement) -> Void) throws -> [Row] {
@@ -61,7 +72,11 @@ package struct HubOwnStates {
         Row(
           conversation: statement.isNull(Column.conversation) ? nil : statement.conversationKey(Column.conversation),
           rev: statement.int64(Column.rev), mark: statement.optionalIdentifier(Column.mark.rawValue),
-          state: statement.withBytes(Column.state) { $0.map(Array.init) }, isChanged: statement.bool(Column.isChanged)))
+          state: statement.withBytes(Column.state) { $0.map(Array.init) },
+          given: statement.withBytes(Column.given) {
+            $0.map { $0.split(separator: Self.lineFeed).map(Array.init) } ?? []
+          },
+          isChanged: statement.bool(Column.isChanged)))
     }
     return rows
   }
@@ -70,14 +85,15 @@ package struct HubOwnStates {
   package func write(_ row: Row) throws {
     var insert = try store.connection.prepare(
       """
-      INSERT INTO hub_own_state (conversation, rev, mark, state, is_changed) VALUES (?, ?, ?, ?, ?)
+      INSERT INTO hub_own_state (conversation, rev, mark, state, given, is_changed) VALUES (?, ?, ?, ?, ?, ?)
       ON CONFLICT (coalesce(conversation, 0)) DO UPDATE SET rev = excluded.rev, mark = excluded.mark,
-        state = excluded.state, is_changed = excluded.is_changed
+        state = excluded.state, given = excluded.given, is_changed = excluded.is_changed
       """)
     insert.bind(row.conversation)
     insert.bind(row.rev)
     insert.bind(row.mark)
     insert.bind(row.state)
+    insert.bind(row.given.isEmpty ? nil : Array(row.given.joined(separator: [Self.lineFeed])))
     insert.bind(row.isChanged)
     try insert.run()
   }
@@ -92,6 +108,12 @@ package struct HubOwnStates {
     var update = try store.connection.prepare("UPDATE hub SET own_rev = ?")
     update.bind(rev)
     try update.run()
+  }
+
+  /// Notes that the hub was restored: all that it has is older than what this store has seen.
+  package func noteRestore() throws {
+    try set(rev: 0)
+    try store.connection.execute("UPDATE hub_own_state SET rev = \(Int64.max) WHERE mark NOT NULL")
   }
 
   /// Whether all states must be read again, because the hub was restored to an earlier state.
@@ -116,7 +138,7 @@ package struct HubOwnStates {
     insert.bind(conversation)
     insert.bind(user)
     try insert.run()
-    store.hasOwnChanges = store.hasOwnChanges || store.connection.changes > 0
+    if store.connection.changes > 0 { (store.hasOwnChanges, store.rings) = (true, true) }
   }
 
   /// Notes that new messages take conversations out of the user's archive, or list them again; called before they do.
@@ -124,7 +146,7 @@ package struct HubOwnStates {
     guard store.isLinked else { return }
     var update = try store.connection.prepare(
       """
-      UPDATE hub_own_state SET is_changed = 1 WHERE conversation IN (SELECT value FROM json_each(?1))
+      UPDATE hub_own_state SET is_changed = 1 WHERE coalesce(conversation, 0) IN (SELECT value FROM json_each(?1))
       AND EXISTS (SELECT 1 FROM hub h JOIN participant p ON p.user = h.user
         WHERE p.conversation = hub_own_state.conversation AND p.left_seq IS NULL
         AND (p.is_archived AND coalesce(p.muted_until, 0) <= ?2 OR p.is_deleted))

@@ -1,5 +1,6 @@
 package import DMModel
 
+// Reads: outbox.
 // Writes: outbox.
 
 /// The operations that are pushed again because the hub was restored.
@@ -48,5 +49,13 @@ extension Outbox {
       """)
     update.bind(conversation)
     try update.run()
+  }
+
+  /// Whether the user has deleted a message for everyone; linear in the operations of the last 30 days.
+  func hasDeletion(of target: Identifier) throws -> Bool {
+    var statement = try store.connection.prepare("SELECT 1 FROM outbox WHERE target = ? AND act = ?")
+    statement.bind(target)
+    statement.bind(Act.delete.rawValue)
+    return try statement.step()
   }
 }

@@ -30,8 +30,8 @@ extension ReadState {
       // them.
       var delete = try store.connection.prepare(
         """
-        UPDATE hidden_range SET is_deleted = 1 WHERE conversation = ? AND user = ? AND from_seq >= ? AND to_seq <= ?
-        AND NOT is_deleted
+        UPDATE hidden_range SET is_deleted = 1 WHERE conversation = ?1 AND user = ?2
+        AND from_seq BETWEEN ?3 AND ?4 AND to_seq <= ?4 AND NOT is_deleted
         """)
       delete.bind(conversation)
       delete.bind(user)
@@ -85,29 +85,30 @@ extension ReadState {
     return all
   }
 
-  /// Shows a user again a message that they had deleted for themselves.
+  /// Shows a user again messages that they had deleted for themselves.
   ///
-  /// - Returns: whether it was hidden.
-  package func showAgain(_ seq: Int, to user: UserKey, in conversation: ConversationKey) throws -> Bool {
-    var hidden: SeqRange?
+  /// - Returns: whether any was hidden.
+  package func showAgain(_ range: SeqRange, to user: UserKey, in conversation: ConversationKey) throws -> Bool {
+    var hidden: [SeqRange] = []
     do {
       var take = try store.connection.prepare(
         """
         DELETE FROM hidden_range WHERE conversation = ?1 AND user = ?2 AND is_deleted AND NOT is_unseen
-        AND to_seq >= ?3
-        AND from_seq = (SELECT max(from_seq) FROM hidden_range WHERE conversation = ?1 AND user = ?2 AND from_seq <= ?3)
+        AND to_seq >= ?3 AND from_seq <= ?4
+        AND from_seq >= coalesce((SELECT max(from_seq) FROM hidden_range
+          WHERE conversation = ?1 AND user = ?2 AND from_seq <= ?3), 0)
         RETURNING from_seq, to_seq
         """)
       take.bind(conversation)
       take.bind(user)
-      take.bind(seq)
-      while try take.step() { hidden = try take.seqs(0, 1) }
+      take.bind(range.lowerBound)
+      take.bind(range.upperBound)
+      while try take.step() { hidden.append(try take.seqs(0, 1)) }
     }
-    guard let hidden else { return false }
-    for part in difference(of: hidden, minus: [seq...seq]) {
+    for part in hidden.flatMap({ difference(of: $0, minus: [range]) }) {
       try insertHidden(part, user, conversation, isDeleted: true)
     }
-    return true
+    return !hidden.isEmpty
   }
 
   /// Shows a user the messages that were sent before they joined or while they were away.

@@ -15,7 +15,7 @@ extension ReadState {
     guard last > 0 else { return [] }
     let all = 1...last
     let read = try readRanges(of: user, in: conversation, overlapping: all).map { $0.clamped(to: all) }
-    let receipts = hasLeft ? [] : try receipts(of: user, in: conversation, upTo: last)
+    let receipts = hasLeft ? [] : try receipts(of: user, in: conversation, overlapping: 1...last)
     let open = difference(of: read, minus: receipts)
     return try difference(of: open, minus: hidden(from: user, in: conversation)).compactMap { gap in
       var ends = try store.connection.prepare(
@@ -35,13 +35,15 @@ extension ReadState {
   package func unreadAgain(by user: UserKey, in conversation: ConversationKey, upTo last: Int) throws -> [SeqRange] {
     guard last > 0 else { return [] }
     return difference(
-      of: try receipts(of: user, in: conversation, upTo: last),
+      of: try receipts(of: user, in: conversation, overlapping: 1...last),
       minus: try readRanges(of: user, in: conversation, overlapping: 1...last))
   }
 
-  /// The messages up to a number for which a user has sent receipts.
-  package func receipts(of user: UserKey, in conversation: ConversationKey, upTo last: Int) throws -> [SeqRange] {
-    coalesced(try receiptRanges(of: user, in: conversation, overlapping: 1...last).map { $0.clamped(to: 1...last) })
+  /// The messages of a range for which a user has sent receipts.
+  package func receipts(of user: UserKey, in conversation: ConversationKey, overlapping range: SeqRange) throws
+    -> [SeqRange]
+  {
+    coalesced(try receiptRanges(of: user, in: conversation, overlapping: range).map { $0.clamped(to: range) })
   }
 
   /// The messages that a user deleted for themselves.

@@ -1,0 +1,191 @@
+import Testing
+
+@testable import DMKit
+@testable import DMStore
+@testable import DMSync
+@testable import StoreSupport
+@testable import TestSupport
+
+/// What can go wrong while several machines exchange what their user alone decides.
+struct OwnStateTroubleTests {
+  let hub = SharedHub()
+
+  /// Alice, who has sent five messages to Bob, and two machines of Bob.
+  private func machines() throws -> (alice: Machine, first: Machine, second: Machine) {
+    let (alice, first, second) = (try hub.joined("alice"), try hub.joined("bob"), try hub.joined("bob"))
+    try settle([alice, first, second])
+    for number in 1...5 { try alice.say("text \(number)", to: "bob") }
+    try settle([alice, first, second])
+    return (alice, first, second)
+  }
+
+  private func conversation(_ machine: Machine, _ reference: String = "alice") throws -> Conversation {
+    try machine.messenger.conversation(ConversationReference(reference))
+  }
+
+  private func change(_ change: OwnChange, of reference: String = "alice", on machine: Machine) throws {
+    _ = try machine.messenger.change(change, in: [ConversationReference(reference)])
+  }
+
+  @Test func `a change of a conversation whose state this version cannot read waits, and others go on`() throws {
+    let (_, first, second) = try machines()
+    _ = try first.messenger.createGroup(titled: "ops", with: [Handle("alice")])
+    try settle([first, second])
+    let later = HubOwnState(conversation: try conversation(first).id, mark: nil, state: Array(#"{"v":2}"#.utf8))
+    _ = try first.link.ownStates(after: 0, [later], limit: 10)
+    try settle([second])
+    try change(.pinned(true), on: second)
+    try change(.pinned(true), of: "+ops", on: second)
+    try settle([second, first])
+    #expect(try conversation(first, "+ops").isPinned)
+    #expect(try !conversation(first).isPinned && conversation(second).isPinned)
+  }
+
+  @Test func `what was undone before the answer of the hub came stays undone`() throws {
+    let (_, first, second) = try machines()
+    try change(.draft("half a"), on: first)
+    first.link.losesOwnStates = true
+    #expect(throws: HubFault.self) { try first.sync() }
+    try change(.draft(nil), on: first)
+    first.link.losesOwnStates = false
+    try settle([second])
+    #expect(try conversation(second).draftText == "half a")
+    // Its state has the lost draft, too.
+    try change(.pinned(true), on: second)
+    try settle([second])
+    first.engine.close()
+    try settle([first, second])
+    for machine in [first, second] {
+      let seen = try conversation(machine)
+      #expect(seen.draftText == nil && seen.isPinned)
+    }
+  }
+
+  @Test func `the block of a person whom another machine does not know yet is kept`() throws {
+    let (_, first, second) = try machines()
+    _ = try hub.joined("mallory")
+    try first.sync()
+    _ = try first.messenger.setBlocked(true, [Handle("mallory")])
+    try first.sync()
+    // By a hint, without a comparison.
+    second.engine.ownStates.hinted()
+    try second.engine.drain()
+    _ = try second.messenger.setBlocked(true, [Handle("alice")])
+    try settle([second, first])
+    for machine in [first, second] {
+      #expect(try Set(machine.messenger.blockedUsers().map(\.handle)) == [Handle("alice"), Handle("mallory")])
+    }
+  }
+
+  @Test(arguments: [false, true]) func `a name that moves from one conversation to another arrives`(reverses: Bool)
+    throws
+  {
+    let (_, first, second) = try machines()
+    _ = try first.messenger.createGroup(titled: "ops", with: [Handle("alice")])
+    try settle([first, second])
+    let (from, to) = reverses ? ("+ops", "alice") : ("alice", "+ops")
+    try change(.named("work"), of: from, on: first)
+    try settle([first, second])
+    try change(.named("play"), of: from, on: first)
+    try change(.named("work"), of: to, on: first)
+    // In two exchanges, in the order in which the second needs both.
+    second.engine.pageSize = 1
+    try settle([first, second])
+    #expect(try conversation(second, "+play").id == conversation(first, "+play").id)
+    #expect(try conversation(second, "+work").id == conversation(first, "+work").id)
+    try change(.pinned(true), of: to, on: second)
+    try settle([second, first])
+    #expect(try conversation(first, "+work").isPinned && conversation(first, "+play").ownName == "play")
+  }
+
+  @Test func `users that another machine has blocked get no receipts from one that was away`() throws {
+    let (alice, first, second) = try machines()
+    second.engine.close()
+    _ = try first.messenger.setBlocked(true, [Handle("alice")])
+    try settle([first])
+    try alice.say("text 6", to: "bob")
+    try settle([alice, first, second, alice])
+    #expect(try alice.messages("bob").last?.status == .sent)
+    let third = try hub.joined("bob")
+    try settle([third, alice])
+    #expect(try alice.messages("bob").last?.status == .sent)
+    for machine in [first, second, third, alice] { try machine.check() }
+  }
+
+  @Test func `a conversation that is set aside holds back no other, and is up to date when it can be read again`()
+    throws
+  {
+    let (alice, first, second) = try machines()
+    _ = try first.messenger.createGroup(titled: "ops", with: [Handle("alice")])
+    try settle([first, second, alice])
+    try change(.pinned(true), on: first)
+    try change(.pinned(true), of: "+ops", on: first)
+    try settle([first])
+    let id = try conversation(first).id
+    for text in ["text 6", "text 7"] { try alice.say(text, to: "bob") }
+    try alice.sync()
+    let whole = hub.model.conversations[id]?.lost ?? []
+    let last = try #require(hub.model.conversations[id]?.rev)
+    hub.model.conversations[id]?.lost = [last - 1]
+    try settle([second])
+    #expect(second.engine.setAside[id] != nil)
+    #expect(try conversation(second, "+ops").isPinned && !conversation(second).isPinned)
+    hub.model.conversations[id]?.lost = whole
+    try connectAnewAndSettle([second])
+    #expect(try conversation(second).isPinned)
+  }
+
+  @Test func `blocks of all machines are kept when a hub is restored`() throws {
+    let (_, first, second) = try machines()
+    for handle in ["mallory", "carol"] { _ = try hub.joined(handle) }
+    try settle([first, second])
+    let backup = hub.model
+    _ = try first.messenger.setBlocked(true, [Handle("mallory")])
+    try settle([first])
+    hub.model.restore(backup)
+    second.engine.close()
+    _ = try second.messenger.setBlocked(true, [Handle("carol")])
+    for text in ["a", "b", "c"] {
+      try change(.draft(text), on: second)
+      try second.sync()
+    }
+    try connectAnewAndSettle([first, second])
+    for machine in [first, second] {
+      #expect(try Set(machine.messenger.blockedUsers().map(\.handle)) == [Handle("carol"), Handle("mallory")])
+    }
+  }
+
+  @Test func `a standby that lags changes nothing`() throws {
+    let (_, first, second) = try machines()
+    let before = hub.model
+    try change(.pinned(true), on: second)
+    try settle([second, first])
+    let now = hub.model
+    hub.model = before
+    (hub.model.isStandby, hub.model.startedAt) = (true, Timestamp(microseconds: 9))
+    first.engine.close()
+    try first.sync()
+    #expect(try conversation(first).isPinned)
+    hub.model = now
+    try change(.pinned(false), on: second)
+    try settle([second])
+    first.engine.close()
+    try settle([first, second])
+    #expect(try !conversation(first).isPinned && !conversation(second).isPinned)
+  }
+
+  @Test func `a state that the hub does not keep is not given again at once`() throws {
+    let (_, first, _) = try machines()
+    let store = try #require(try first.messenger.existingStore())
+    try change(.pinned(true), on: first)
+    // As if the hub had another one, and the user were over their quota.
+    first.link.refusesOwnStates = true
+    try first.sync()
+    #expect(try !first.engine.hasWork())
+    #expect(try store.hubOwnStates.changed(limit: 9, readable: OwnState.prefix).count == 1)
+    first.link.refusesOwnStates = false
+    first.engine.close()
+    try first.sync()
+    #expect(try store.hubOwnStates.changed(limit: 9, readable: OwnState.prefix).isEmpty)
+  }
+}
