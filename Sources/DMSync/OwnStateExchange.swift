@@ -67,10 +67,10 @@ struct OwnStateExchange {
   ///
   /// - Parameters:
   ///   - states: all states of the page, up to the rev `end`.
-  ///   - missing: the conversations of those that were left out.
-  ///   - firstLeft: the rev of the first of these.
+  ///   - new: the conversations of those that were left out.
+  ///   - left: the rev of the first of these.
   ///   - isLast: whether there are no more.
-  /// - Returns: the rev up to which this store has all states; nil if that is not known yet.
+  /// - Returns: the rev up to which this store has all states; nil if more states follow.
   mutating func read(
     _ states: [HubOwnState], to end: Int64, missing new: Set<Identifier>, firstLeft left: Int64?, isLast: Bool
   ) -> Int64? {

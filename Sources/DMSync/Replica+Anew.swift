@@ -200,6 +200,8 @@ extension Replica {
     } else if earlier.isRead, try store.messages.row(at: address)?.sender != me {
       let seqs = address.seq...address.seq
       if earlier.hasReceipt { log.readBefore.append(seqs) } else { log.privatelyReadBefore.append(seqs) }
+    } else if earlier.hasReceipt {
+      log.markedUnreadBefore.append(address.seq...address.seq)
     }
     // Kept while a later entry may be the receipt of a message that the user has marked as unread since.
     if earlier.isRead || !earlier.hasReceipt { try store.hubKnown.delete(id) }

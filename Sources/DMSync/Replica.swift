@@ -66,6 +66,11 @@ final class Replica {
       options.isPrivate = isPrivate
       _ = try Session(messenger, store, me).change(coalesced(ranges), options, in: log.row.key, at: .now)
     }
+    // The hub may have lost these receipts.
+    for range in coalesced(log.markedUnreadBefore) {
+      try store.readState.addReceipts(range, of: me, in: log.row.key, at: .now)
+      try Session(messenger, store, me).queueReceipt(range, in: log.row.key)
+    }
     if log.seesMore { return try beginAnew(id, .seesMore, nil) }
     if hasHistory { try store.changes.append(.conversation, conversation: log.row.key, at: .now) }
   }
@@ -113,6 +118,8 @@ final class Replica {
     var readBefore: [SeqRange] = []
     /// Those that the user had read without a receipt.
     var privatelyReadBefore: [SeqRange] = []
+    /// Those that the user had marked as unread after a receipt.
+    var markedUnreadBefore: [SeqRange] = []
     /// The messages that the user had seen before the log was pulled again.
     var seenBefore: [SeqRange] = []
     /// The inserted messages by sender, until `endSending` records their effects.

@@ -198,4 +198,26 @@ struct OwnStateTests {
     #expect(try !store.hubOwnStates.changed(limit: 9, readable: OwnState.prefix).contains { $0.mark == mark })
     try second.check()
   }
+
+  @Test func `private reads, unread marks and the archive survive a log that is pulled again`() throws {
+    let (alice, first, second) = try machines()
+    let reference = try ConversationReference("alice")
+    let backup = hub.model
+    var options = Messenger.MarkOptions()
+    options.isPrivate = true
+    _ = try first.messenger.markRead(.ranges([RangeReference(from: 1, to: 2)]), in: reference, options)
+    _ = try first.messenger.markRead(.all, in: reference)
+    (options.isPrivate, options.act) = (false, .unread)
+    _ = try first.messenger.markRead(.ranges([RangeReference(from: 4, to: 4)]), in: reference, options)
+    try change(.archived(true), on: first)
+    try settle([first, second, alice])
+    hub.model.restore(backup)
+    for _ in 1...2 { try connectAnewAndSettle([alice, first, second]) }
+    let statuses = try alice.messages("bob").map(\.status)
+    #expect(statuses == [.delivered, .delivered, .read, .read, .read], "\(statuses)")
+    for machine in [first, second] {
+      #expect(try conversation(machine).unreadCount == 1 && conversation(machine).isArchived)
+      try machine.check()
+    }
+  }
 }

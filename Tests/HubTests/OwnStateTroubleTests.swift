@@ -61,7 +61,7 @@ struct OwnStateTroubleTests {
     }
   }
 
-  @Test func `the block of a person whom another machine does not know yet is kept`() throws {
+  @Test func `the block of a person that another machine does not know yet is kept`() throws {
     let (_, first, second) = try machines()
     _ = try hub.joined("mallory")
     try first.sync()

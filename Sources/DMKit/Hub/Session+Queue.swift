@@ -129,7 +129,7 @@ extension Session {
   private static var receiptCount: Int { 32 }
 
   /// Tells the hub that the user has read messages.
-  func queueReceipt(_ range: SeqRange, in key: ConversationKey) throws {
+  package func queueReceipt(_ range: SeqRange, in key: ConversationKey) throws {
     guard destination == .hub, try store.hubConversations.row(key) != nil else { return }
     var arguments = HubArguments()
     arguments.ranges = [range]

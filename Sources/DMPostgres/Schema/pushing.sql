@@ -73,116 +73,6 @@ begin
   end case;
 end $$;
 
--- How many of a person's operations, from the first on, are within the limits; counts these against the limits. `later`
--- is the time from which the next one is within them; null if all are.
---
--- The count against a limit falls to 0 within an hour or a minute, the period of the limit.
-create or replace function dm.spend(
-  p_person bigint, operations jsonb, out allowed bigint, out later timestamptz, out is_full boolean)
-language plpgsql volatile set search_path = pg_catalog, pg_temp as $$
-declare
-  most bigint := (select h.hourly_bytes from dm.hub h);
-  p dm.person;
-  left_over bigint;
-  bytes bigint[];
-begin
-  select * into p from dm.person x where x.id = p_person for no key update;
-  -- The limit may have been higher.
-  left_over := greatest(0, least(p.spent, most) - (extract(epoch from now() - p.spent_at) * most / 3600)::bigint);
-  bytes := array(
-    select (sum(octet_length(o.value::text)) over (order by o.place))::bigint
-    from jsonb_array_elements(operations) with ordinality o (value, place) order by o.place);
-  allowed := (select count(*) from unnest(bytes) b where left_over + b <= most);
-  if allowed < cardinality(bytes) then
-    later := now() + (left_over + bytes[allowed + 1] - most) * interval '1 hour' / most;
-  end if;
-  if exists (select from dm.act_limit) then
-    select a.allowed, a.later into allowed, later from dm.spend_acts(p_person, operations, allowed, later) a;
-  end if;
-  if exists (select from dm.hub h where h.person_bytes is not null) then
-    select d.allowed, d.later, d.is_full into allowed, later, is_full
-      from dm.spend_disk(p, operations, allowed, later) d;
-  end if;
-  if allowed > 0 then
-    update dm.person x set spent = left_over + bytes[allowed], spent_at = now() where x.id = p_person;
-  end if;
-end $$;
-
--- Applies the limit of what the hub keeps of a person: lowers `allowed` to the operations before the first one that does not
--- fit, sets `later` to when the hub counts anew, and counts the allowed operations. What is small, or makes room, always fits.
-create or replace function dm.spend_disk(
-  p dm.person, operations jsonb, inout allowed bigint, inout later timestamptz, out is_full boolean)
-language plpgsql volatile set search_path = pg_catalog, pg_temp as $$
-declare
-  most bigint := (select h.person_bytes from dm.hub h);
-  -- The bytes of the operations up to each one; base64 has four digits for three bytes, and the payload of `add` is kept
-  -- for each person.
-  sizes bigint[] := array(
-    select (sum(coalesce(octet_length(o.value->>'payload'), 0) / 4 * 3
-      * case when o.value->>'op' = 'add' then jsonb_array_length(o.value->'handles') else 1 end) over (order by o.place))::bigint
-    from jsonb_array_elements(operations) with ordinality o (value, place) order by o.place);
-  large integer[] := array(
-    select o.place from jsonb_array_elements(operations) with ordinality o (value, place)
-    where o.value ? 'payload' and o.value->>'op' not in ('react', 'profile'));
-  first bigint := (select min(l) from unnest(large) l where p.kept + sizes[l] > most);
-begin
-  if first <= allowed and p.counted_at < now() - interval '10 minutes' then
-    p.kept := dm.kept(p.id);
-    p.counted_at := now();
-    first := (select min(l) from unnest(large) l where p.kept + sizes[l] > most);
-  end if;
-  is_full := first <= allowed;
-  if is_full then
-    allowed := first - 1;
-    later := greatest(later, p.counted_at + interval '10 minutes');
-  end if;
-  update dm.person x set counted_at = p.counted_at, kept = p.kept + coalesce(sizes[spend_disk.allowed], 0)
-    where x.id = p.id;
-end $$;
-
--- Applies the limits of acts: lowers `allowed` to the operations before the first one over a limit, sets `later` to the time
--- from which that one is within all limits, and counts the allowed operations.
-create or replace function dm.spend_acts(
-  p_person bigint, operations jsonb, inout allowed bigint, inout later timestamptz)
-language plpgsql volatile set search_path = pg_catalog, pg_temp as $$
-declare
-  bound record;
-begin
-  for bound in
-    select l.act, l.per_minute, greatest(0, coalesce(d.spent, 0)
-        - coalesce(extract(epoch from now() - d.spent_at), 0) * l.per_minute / 60.0) as left_over
-    from dm.act_limit l left join dm.done_act d on d.act = l.act and d.person = p_person
-    order by l.act
-  loop
-    declare
-      -- The first operation over this limit, and from when on the limit allows it.
-      place bigint;
-      free_at timestamptz;
-    begin
-      select o.place, now() + (bound.left_over + o.number - bound.per_minute) * interval '1 minute' / bound.per_minute
-        into place, free_at
-        from (
-          select n.place, row_number() over (order by n.place) as number
-          from jsonb_array_elements(operations) with ordinality n (value, place) where n.value->>'op' = bound.act) o
-        where bound.left_over + o.number > bound.per_minute order by o.place limit 1;
-      if place <= allowed then
-        allowed := place - 1;
-        later := free_at;
-      elsif place = allowed + 1 then
-        later := greatest(later, free_at);
-      end if;
-    end;
-  end loop;
-  insert into dm.done_act as d (person, act, spent, spent_at)
-    select p_person, l.act, count(*), now()
-    from dm.act_limit l
-    join jsonb_array_elements(operations) with ordinality n (value, place)
-      on n.value->>'op' = l.act and n.place <= spend_acts.allowed
-    group by l.act order by l.act
-    on conflict (person, act) do update set spent_at = now(), spent = excluded.spent + greatest(0, d.spent
-      - extract(epoch from now() - d.spent_at) * (select l.per_minute from dm.act_limit l where l.act = d.act) / 60.0);
-end $$;
-
 -- Carries out operations in their order, in one transaction; returns an answer to each.
 create or replace function dm1.push(operations jsonb)
 returns table (conv uuid, id uuid, rev bigint, duplicate boolean, error text, retry_at timestamptz)
@@ -195,6 +85,8 @@ declare
   allowed bigint;
   later timestamptz;
   is_full boolean;
+  has_expired boolean;
+  has_files boolean;
   place bigint := 0;
 begin
   -- With an older snapshot, a login that was revoked since would still be accepted.
@@ -210,10 +102,12 @@ begin
   end if;
   select s.allowed, s.later, s.is_full into allowed, later, is_full from dm.spend(mine.person, operations) s;
   -- All pushes lock in the same order, so that two never deadlock.
-  perform 1 from dm.conversation c
-    where c.id in (select (o->>'conv')::uuid from jsonb_array_elements(operations) o)
-      and exists (select from dm.member m where m.person = mine.person and m.conv = c.id)
-    order by c.id for no key update;
+  if jsonb_array_length(operations) > 1 then
+    perform 1 from dm.conversation c
+      where c.id in (select (o->>'conv')::uuid from jsonb_array_elements(operations) o)
+        and exists (select from dm.member m where m.person = mine.person and m.conv = c.id)
+      order by c.id for no key update;
+  end if;
   for operation in
     select o.value from jsonb_array_elements(operations) with ordinality o (value, place) order by o.place
   loop
@@ -227,8 +121,12 @@ begin
     end if;
     return query select answer.conv, answer.id, answer.rev, answer.duplicate, answer.error, answer.retry_at;
   end loop;
-  perform dm.erase_expired();
-  perform dm.erase_file();
+  select exists (select from dm.entry e where e.expires_at <= now() and e.payload is not null),
+      exists (select from dm.detached)
+        or exists (select from dm.file f where f.unused_at < now() - interval '7 days')
+    into has_expired, has_files;
+  if has_expired then perform dm.erase_expired(); end if;
+  if has_files then perform dm.erase_file(); end if;
   if mine.seen_at < now() - interval '1 minute' then
     update dm.login l set seen_at = now() where l.role = session_user;
   end if;

@@ -149,17 +149,17 @@ struct HubFormTests {
   @Test func `install updates a hub of the first version while members write to it`() throws {
     let hub = try HubFixture()
     let (bob, alice) = (try hub.machine("bob"), try hub.machine("alice"))
-    // The first version had no reports and could not move, and perhaps had other functions.
     try hub.sql(
       """
+      -- The first version had no reports and could not move, and perhaps had other functions.
       DO $$ BEGIN
         EXECUTE replace(pg_get_functiondef('dm.refuse_moved'::regproc), 'h.moved_to is not null', 'false');
         EXECUTE replace(replace(
           pg_get_functiondef('dm1.hello'::regproc), 'at.moved_to is not null', 'false'), ', ''own_states''', '');
+        EXECUTE regexp_replace(pg_get_functiondef('dm1.push'::regproc), 'select exists .*into has_expired, has_files;', '');
       END $$;
       DROP FUNCTION dm.counts, dm.is_forgotten, dm.kept, dm1.moved, dm.sees_file, dm.attach, dm.erase, dm.keep_own;
       DROP FUNCTION dm.detach, dm1.machines, dm1.own_rev, dm1.own_states, dm1.wake_own; DROP TABLE dm.own_state;
-      CREATE OR REPLACE FUNCTION dm.erase_file(most integer DEFAULT 16) RETURNS boolean LANGUAGE sql RETURN false;
       DROP TABLE dm.attached, dm.chunk, dm.file, dm.detached; ALTER TABLE dm.hub DROP COLUMN hourly_file_bytes;
       ALTER TABLE dm.hub DROP COLUMN moved_to, DROP COLUMN moved_authority, DROP COLUMN moved_from, DROP COLUMN person_bytes;
       ALTER TABLE dm.person DROP COLUMN kept, DROP COLUMN counted_at, DROP COLUMN forgotten_at, DROP COLUMN own_rev;

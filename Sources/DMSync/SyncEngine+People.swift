@@ -1,0 +1,49 @@
+internal import DMKit
+internal import DMStore
+
+// The persons of a hub, and the members of conversations.
+
+extension SyncEngine {
+  /// Reads the persons before entries refer to them.
+  func readPeople(upTo rev: Int64) throws {
+    while true {
+      let before = try hub().peopleRev
+      guard rev > before else { return }
+      let people = try link.people(after: before)
+      guard let last = people.last, last.rev > before else { return }
+      try store.write {
+        try people.forEach(record); try store.hub.set(peopleRev: last.rev)
+      }
+    }
+  }
+
+  private func record(_ person: HubPerson) throws {
+    // The hub checks handles by the same rules; a person whose handle is not valid is left out.
+    guard case .success(let handle) = Result(catching: { try Handle(person.handle) }) else { return }
+    let user = try store.users.key(handle) ?? store.users.insert(handle, at: person.createdAt)
+    try store.hub.set(person.id, of: user)
+    if user == (try hub().user), try store.outbox.pending().contains(where: { $0.act == .profile }) { return }
+    let profile = HubPayload.profile(person.profile)
+    try store.users.update(
+      user,
+      ProfileChange(
+        displayName: profile.displayName ?? "", bio: profile.bio ?? "", avatarURL: profile.avatarURL ?? "",
+        showsPresence: person.showsPresence), at: .now)
+  }
+
+  /// Reads the members of conversations of which this store has no messages, before they are pulled.
+  ///
+  /// While the store is filled for the first time, it reads them only for conversations whose beginning the user cannot
+  /// see.
+  func readMembers(of conversations: [Identifier]) throws {
+    let isFilling = try hub().horizon == nil
+    for id in conversations where connection.members[id] == nil {
+      let sees = try store.read { () -> VisibleRevs? in
+        guard let row = try store.conversations.row(id) else { return connection.named[id]?.sees }
+        return row.lastSeq == 0 ? try connection.named[id]?.sees ?? store.hubConversations.row(row.key)?.sees : nil
+      }
+      guard let sees, sees.isOpen, !isFilling || sees.first != 1 else { continue }
+      connection.members[id] = try link.members(of: id)
+    }
+  }
+}
