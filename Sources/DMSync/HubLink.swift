@@ -261,10 +261,13 @@ package struct HubOwnState: Equatable, Sendable {
   /// A random number of the hub; of a state that a machine gives, the one of the state that the hub is to have before it.
   package let mark: Identifier?
   package let state: [UInt8]
+  /// Whether it was written in the present epoch of the hub, and so after its last restore.
+  package let isPresent: Bool
 
   package static let general = Identifier(high: 0, low: 0)
 
-  package init(conversation: Identifier, rev: Int64 = 0, mark: Identifier?, state: [UInt8]) {
+  package init(conversation: Identifier, rev: Int64 = 0, mark: Identifier?, state: [UInt8], isPresent: Bool = true) {
+    self.isPresent = isPresent
     self.conversation = conversation
     self.rev = rev
     self.mark = mark

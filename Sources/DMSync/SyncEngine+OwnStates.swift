@@ -136,7 +136,7 @@ extension SyncEngine {
 /// Takes states from the hub into a store.
 struct OwnStateTaking {
   private let store: Store
-  private let session: Session
+  private let user: UserKey
   private let engine: SyncEngine
   /// The rows to write, and the names to give, after all states were taken.
   private var rows: [HubOwnStates.Row] = []
@@ -149,8 +149,11 @@ struct OwnStateTaking {
   init(_ engine: SyncEngine, _ user: UserKey) {
     self.engine = engine
     store = engine.store
-    session = Session(engine.messenger, store, user)
+    self.user = user
   }
+
+  /// A session of its own for each state, because a session keeps what it has read.
+  private var session: Session { Session(engine.messenger, store, user) }
 
   /// Takes a state, unless this store does not have its messages yet.
   mutating func take(_ state: HubOwnState) throws {
@@ -177,12 +180,14 @@ struct OwnStateTaking {
     // What was decided before a state was exchanged for the first time is kept.
     let isChanged = isSetBack || row.isChanged || held == nil
     let base = OwnState(of: row) ?? OwnState()
+    let isNewer = row.isFromBeforeRestore && state.isPresent
     let given = row.given.compactMap(OwnState.init(bytes:))
     (row.rev, row.mark, row.state, row.given) = (state.rev, state.mark, state.state, [])
     // A later version of this program has written it.
     guard let theirs = OwnState(bytes: state.state) else { return rows.append(row) }
     let mine = try session.ownState(of: key)
-    let bases = isSetBack ? [theirs.withoutMarks()] : [base] + given
+    // Another machine may have written it since the restore; even then no mark is removed.
+    let bases = isSetBack ? [(isNewer ? base : theirs).withoutMarks()] : [base] + given
     try take(isChanged ? mine.merged(with: theirs, since: bases) : theirs, mine, theirs, isChanged ? mine : base, &row)
   }
 

@@ -138,11 +138,14 @@ extension DMSyncProgram {
 
   static func printMachines(_ call: Invocation) throws {
     try call.arguments.atMost(0)
-    for machine in try machines(link(call)) { try call.print(machine, text: \.line) }
+    for machine in try machines(link(call), call) { try call.print(machine, text: \.line) }
   }
 
-  private static func machines(_ link: PQHubLink) throws -> [HubMachine] {
+  private static func machines(_ link: PQHubLink, _ call: Invocation) throws -> [HubMachine] {
     do {
+      if try call.messenger().hubStatus().network == .offline {
+        throw HubFault.lost("the simulated network is offline")
+      }
       let hello = try link.open()
       guard hello.hasOwnStates else { throw HubFault.damaged("the hub is of an older version; ask its administrator") }
       return try link.machines()
@@ -154,10 +157,9 @@ extension DMSyncProgram {
   static func revoke(_ call: Invocation) throws {
     let word = try call.arguments.operand(0, "MACHINE")
     try call.arguments.atMost(1)
-    _ = try call.messenger().hubStatus()
     let link = try link(call)
-    let all = try machines(link)
-    let named = all.filter { word == $0.label || word == $0.id.description }
+    let all = try machines(link, call)
+    let named = all.filter { word == $0.label || word.utf8.count >= 4 && $0.id.description.hasPrefix(word) }
     guard let machine = named.first, named.count == 1 else {
       let reason = named.isEmpty ? "you have no machine" : "\(named.count) of your machines are called"
       throw DMError(.badReference, "\(reason) '\(word)'", subject: word, remedy: .listMachines)

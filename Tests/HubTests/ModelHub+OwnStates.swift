@@ -16,9 +16,14 @@ extension ModelHub {
       moves += 1
       person.ownStates[change.conversation] = HubOwnState(
         conversation: change.conversation, rev: person.ownRev, mark: randomID(), state: change.state)
+      person.ownEpochs[change.conversation] = epoch
     }
     persons[me] = person
-    let all = person.ownStates.values.sorted { $0.rev < $1.rev }
+    let all = person.ownStates.values.sorted { $0.rev < $1.rev }.map { state in
+      HubOwnState(
+        conversation: state.conversation, rev: state.rev, mark: state.mark, state: state.state,
+        isPresent: person.ownEpochs[state.conversation] == epoch)
+    }
     return all.filter { state in state.rev <= since && changes.contains { $0.conversation == state.conversation } }
       + all.filter { $0.rev > since }.prefix(limit)
   }

@@ -18,6 +18,7 @@ struct ModelHub {
     /// The last rev of their own states.
     var ownRev: Int64 = 0
     var ownStates: [Identifier: HubOwnState] = [:]
+    var ownEpochs: [Identifier: Identifier] = [:]
   }
 
   struct Member {

@@ -188,4 +188,39 @@ struct OwnStateTroubleTests {
     try first.sync()
     #expect(try store.hubOwnStates.changed(limit: 9, readable: OwnState.prefix).isEmpty)
   }
+
+  @Test func `a machine that was away during a restore undoes nothing that was decided after it`() throws {
+    let (_, first, second) = try machines()
+    try change(.draft("old"), on: first)
+    _ = try first.messenger.setProfile(ProfileChange(sendsReadReceipts: true))
+    try settle([first, second])
+    hub.model.restore(hub.model)
+    second.engine.close()
+    try settle([second])
+    try change(.draft("new"), on: second)
+    try change(.pinned(true), on: second)
+    _ = try second.messenger.setProfile(ProfileChange(sendsReadReceipts: false))
+    try settle([second])
+    try connectAnewAndSettle([first, second])
+    for machine in [first, second] {
+      let seen = try conversation(machine)
+      #expect(seen.draftText == "new" && seen.isPinned)
+      #expect(try machine.messenger.user(Handle("bob")).sendsReadReceipts == false)
+    }
+  }
+
+  @Test func `a message that was read privately stays read when its conversation is deleted on another machine`() throws
+  {
+    let (_, first, second) = try machines()
+    var options = Messenger.MarkOptions()
+    options.isPrivate = true
+    _ = try first.messenger.markRead(
+      .ranges([RangeReference(from: 3, to: 3)]), in: ConversationReference("alice"), options)
+    try settle([first, second])
+    try change(.deleted, on: first)
+    try settle([first, second])
+    #expect(try second.messenger.conversations().isEmpty)
+    #expect(try conversation(second).unreadCount == 0)
+    for machine in [first, second] { try machine.check() }
+  }
 }

@@ -117,9 +117,10 @@ extension Session {
     // What the user has read with a receipt stays read.
     let hasLeft = try store.members.ownFields(of: me, in: key)?.hasLeft ?? false
     let receipts = hasLeft ? [] : try store.readState.receipts(of: me, in: key, overlapping: 1...last)
-    _ = try change(difference(of: new(old.read, state.read), minus: receipts), again, in: key, at: .now)
+    let read = difference(of: difference(of: new(old.read, state.read), minus: receipts), minus: state.hidden)
+    _ = try change(read, again, in: key, at: .now)
     _ = try change(difference(of: new(old.unread, state.unread), minus: state.read), privately, in: key, at: .now)
-    _ = try change(new(state.unread, old.unread), again, in: key, at: .now)
+    _ = try change(difference(of: new(state.unread, old.unread), minus: state.hidden), again, in: key, at: .now)
   }
 
   /// Logs which messages were read or marked as unread, and notes it for the user's other machines if no receipt tells them.

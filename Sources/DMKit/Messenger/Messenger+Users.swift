@@ -106,7 +106,13 @@ extension Session {
     guard try store.blocks.set(isBlocked, of: other, by: me, at: .now) else { return false }
     for conversation in try store.members.sharedConversations(me, other) {
       try store.blocks.apply(of: me, in: conversation)
-      if !isBlocked, destination == .hub { try acknowledge(in: conversation) }
+      if !isBlocked {
+        if destination == .hub { try acknowledge(in: conversation) }
+        // A message that was hidden by the block may be newer than the deletion of the conversation.
+        if try store.readState.unreadCount(in: conversation, as: freshViewer()) > 0 {
+          try store.members.set(.deleted(false), of: me, in: conversation)
+        }
+      }
       try store.changes.append(.ownState, conversation: conversation, user: me, at: .now)
     }
     return true

@@ -7,7 +7,7 @@ extension PQHubLink {
   package func ownStates(after rev: Int64, _ changes: [HubOwnState], limit: Int) throws -> [HubOwnState] {
     var states: [HubOwnState] = []
     let exchange = PQConnection.Statement(
-      "SELECT conv, rev, mark, state FROM dm1.own_states($1::bigint, $2::uuid[], $3::uuid[], $4::bytea[], $5::integer)",
+      "SELECT conv, rev, mark, state, is_present FROM dm1.own_states($1::bigint, $2::uuid[], $3::uuid[], $4::bytea[], $5::integer)",
       [
         String(rev), array(changes.map(\.conversation.description)),
         array(changes.map { $0.mark?.description ?? "NULL" }),
@@ -18,7 +18,7 @@ extension PQHubLink {
       states.append(
         HubOwnState(
           conversation: try row.identifier(0), rev: try row.integer(1), mark: try row.identifier(2),
-          state: row.bytes(3) ?? []))
+          state: row.bytes(3) ?? [], isPresent: try row.flag(4)))
     }
     var wake = PQConnection.Statement("SELECT dm1.wake_own()")
     wake.mayFail = true

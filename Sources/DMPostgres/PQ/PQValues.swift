@@ -61,7 +61,7 @@ extension HubFault {
     case "53100": self = .lost("the disk of the hub is full")
     case "28P01": self = .refused(message)
     case "DM002":
-      self = .refused("the login is not, or no longer, that of a member; ask for a new invitation (DM002)")
+      self = .refused("this machine was revoked, or its invitation has expired; ask for a new one (DM002)")
     case "DM003":
       self = .refused("this invitation was already used; ask for another, and have the login of this one revoked")
     case "3D000": self = .lost(message)

@@ -221,6 +221,11 @@ create or replace function dm.owner_of(p pg_proc) returns name language sql stab
 return case when (p).pronamespace = 'dm1'::regnamespace and (p).proname in ('changed', 'pull', 'people')
   then 'dm_read' else 'dm_owner' end;
 
+-- Whether a role is that of a machine that was revoked or has left, and is dropped at the next invitation or revocation.
+create or replace function dm.is_former(p_role name) returns boolean language sql stable security definer
+set search_path = pg_catalog, pg_temp
+return exists (select from dm.former_login f where f.role = p_role);
+
 -- Built-in functions that every role may call, and with which a member can block the server or fill its disk.
 create or replace function dm.is_perilous(p pg_proc) returns boolean language sql stable set search_path = pg_catalog, pg_temp
 return (p).pronamespace = 'pg_catalog'::regnamespace

@@ -61,7 +61,7 @@ select f.is_note, f.text from (
       and not coalesce(r.rolcanlogin and pg_has_role(r.oid, 'dm_member', 'usage'), false)
   union all
   select false, format('the role ''%s'' may connect, but belongs to no person of a hub; revoke it', r.rolname) from pg_roles r
-    where r.rolcanlogin and dm.is_marked(r.oid)
+    where r.rolcanlogin and dm.is_marked(r.oid) and not dm.is_former(r.rolname)
       and not exists (select from dm.logins() l where l.role = r.rolname)
   union all
   select false, format('the login ''%s'' of ''%s'' belongs to another database of the server', l.role, l.handle)

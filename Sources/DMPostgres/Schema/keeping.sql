@@ -31,21 +31,24 @@ begin
     return false;
   end if;
   update dm.person p set own_rev = p.own_rev + 1 where p.id = me returning p.own_rev into next;
-  insert into dm.own_state as s (person, conv, rev, state) values (me, p_conv, next, p_state)
-    on conflict (person, conv) do update set rev = excluded.rev, mark = excluded.mark, state = excluded.state;
+  insert into dm.own_state as s (person, conv, rev, epoch, state)
+    values (me, p_conv, next, (select h.epoch from dm.hub h), p_state)
+    on conflict (person, conv) do update
+      set rev = excluded.rev, mark = excluded.mark, epoch = excluded.epoch, state = excluded.state;
   return true;
 end $$;
 
 -- Keeps the given states, each if the caller names the mark of the state that it replaces, and returns the states of the caller
 -- after the rev `since`, besides the present ones of the given conversations. A state that is over the caller's limits is not
--- kept, and not returned.
+-- kept. `is_present` is false for a state that was written before the hub was restored.
 create or replace function dm1.own_states(since bigint, convs uuid[], marks uuid[], states bytea[], most integer)
-returns table (conv uuid, rev bigint, mark uuid, state bytea)
+returns table (conv uuid, rev bigint, mark uuid, is_present boolean, state bytea)
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp set lock_timeout = '3s' as $$
 #variable_conflict use_column
 declare
   me bigint := (dm.my_login()).person;
+  present uuid := (select h.epoch from dm.hub h);
   allowed bigint := 0;
 begin
   if current_setting('transaction_isolation') <> 'read committed' then
@@ -84,11 +87,11 @@ begin
       where k.number <= allowed order by k.number;
   end if;
   return query
-    select s.conv, s.rev, s.mark, s.state from dm.own_state s
+    select s.conv, s.rev, s.mark, s.epoch = present, s.state from dm.own_state s
     where s.person = me and s.rev <= since and s.conv = any (convs)
     union all
     -- A page has at most four megabytes, and at least one state.
-    (select p.conv, p.rev, p.mark, p.state from (
+    (select p.conv, p.rev, p.mark, p.epoch = present, p.state from (
         select s.*, sum(octet_length(s.state)) over (order by s.rev) as bytes, row_number() over (order by s.rev) as number
         from (
           select x.* from dm.own_state x where x.person = me and x.rev > since order by x.rev limit least(most, 1000)) s) p

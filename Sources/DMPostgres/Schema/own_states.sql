@@ -12,6 +12,8 @@ create table dm.own_state (
   rev bigint not null,
   -- A machine replaces a state only if it names the mark of that state.
   mark uuid not null default gen_random_uuid(),
+  -- The epoch in which it was written: after a restore of the hub, states of earlier epochs may be old.
+  epoch uuid not null,
   state bytea not null check (octet_length(state) <= 524288),
   primary key (person, conv)
 );

@@ -20,6 +20,9 @@ package struct HubOwnStates {
     /// Whether something was changed in this store since the last exchange.
     package var isChanged: Bool
 
+    /// Whether the hub was restored since the last exchange.
+    package var isFromBeforeRestore: Bool { rev == Int64.max }
+
     package init(
       conversation: ConversationKey?, rev: Int64 = 0, mark: Identifier? = nil, state: [UInt8]? = nil,
       given: [[UInt8]] = [], isChanged: Bool = false
@@ -110,7 +113,7 @@ package struct HubOwnStates {
     try update.run()
   }
 
-  /// Notes that the hub was restored: all that it has is older than what this store has seen.
+  /// Notes that the hub was restored, so that the revs that this store has seen say nothing about its present states.
   package func noteRestore() throws {
     try set(rev: 0)
     try store.connection.execute("UPDATE hub_own_state SET rev = \(Int64.max) WHERE mark NOT NULL")

@@ -18,6 +18,18 @@ struct BlockTests {
     try user.seen(conversation).unreadCount
   }
 
+  @Test func `unblocking lists a deleted conversation again if a message came meanwhile`() throws {
+    let group = try OpsGroup()
+    for isNew in [false, true] {
+      _ = try group.alice.setBlocked(true, ["bob"])
+      _ = try group.alice.change(.deleted, in: [ConversationReference("+ops")])
+      if isNew { try group.bob.say("late", to: "+ops") }
+      _ = try group.alice.setBlocked(false, ["bob"])
+      #expect(try group.alice.conversations().contains { $0.title == "ops" } == isNew)
+    }
+    #expect(try unread(group.alice) == 1)
+  }
+
   // MARK: Blocking and unblocking
 
   @Test func `blocking returns the newly blocked users, and the list is in the order of blocking`() throws {

@@ -207,6 +207,7 @@ extension ReferenceModel {
     for other in new {
       if isBlocked { blocks[user].append(other) } else { blocks[user].removeAll { $0 == other } }
       for talk in talks.indices where talks[talk].parts[user] != nil && talks[talk].parts[other] != nil {
+        if !isBlocked, !unread(talk, user).isEmpty { talks[talk].parts[user]?.isGone = false }
         log(talk, .own(user))
       }
     }

@@ -66,11 +66,15 @@ struct OwnMachinesTests {
     #expect(own.status == .exit(77) && own.stderr.contains("'dm-sync leave'"), "\(own.stderr)")
     let follower = try LiveProcess(second, "dm-sync", ["-f"], stdin: .null)
     while let line = try follower.line(), !line.contains("\"live\"") {}
-    #expect(try first.done("dm-sync", ["revoke", lost]).record["is_connected"]?.bool == true)
+    try first.done("dm-sync", ["network", "offline"])
+    #expect(try first.run("dm-sync", ["machines"]).status == .exit(69))
+    try first.done("dm-sync", ["network", "normal"])
+    #expect(try first.done("dm-sync", ["revoke", String(lost.prefix(8))]).record["is_connected"]?.bool == true)
     while let line = try follower.line(), !line.contains("\"refused\"") {}
     follower.process.send(SIGTERM)
     #expect(try second.run("dm-sync").status == .exit(77))
     #expect(try first.done("dm-sync", ["machines"]).records.count == 1)
+    #expect(try hub.hub(["check"]).output.isEmpty)
     try hub.hub(["invite", "carol"])
     #expect(try hub.hub(["check"]).output.isEmpty)
     try first.done("dm-send", ["alice", "still here"])
