@@ -34,7 +34,7 @@ package final class Store {
   var rings = false
 
   /// Whether a write has changed something that the user's other machines are to know.
-  package internal(set) var hasOwnChanges = false
+  package var hasOwnChanges = false
 
   /// Whether changes are logged; false while history is added, because followers do not get history.
   package private(set) var logsChanges = true

@@ -63,6 +63,7 @@ package final class SyncLoop {
   ///
   /// - Throws: the error of a `HubFault`, or one of the store.
   package func once() throws {
+    defer { messenger.forgetOwnChanges() }
     // No receipt waits, because this process may end before it is pushed.
     engine.receiptDelay = 0
     var left = 3
@@ -148,6 +149,7 @@ package final class SyncLoop {
   /// - Parameter lingers: whether to end when no operation is queued and no program follows the store.
   /// - Throws: `hub_mismatch`, `hub_damaged`, or a permanent error of the store.
   package func follow(lingers: Bool) throws {
+    defer { messenger.forgetOwnChanges() }
     let start = monotonicMicroseconds()
     var lastSuccess = start
     while true {

@@ -127,11 +127,17 @@ extension Simulation {
     func states(_ machine: SimulatedMachine, _ store: Store) throws -> [String] {
       guard let me = try store.users.key(Handle(machine.handle)) else { return [] }
       let session = Session(machine.messenger, store, me)
-      return try hub.model.conversations.keys.sorted().compactMap { id in
+      return try hub.model.conversations.keys.sorted().compactMap { id -> String? in
         guard let row = try store.conversations.row(id), try store.hubConversations.row(row.key) != nil else {
           return nil
         }
-        return try "\(id) \(String(decoding: session.ownState(of: row.key).bytes, as: UTF8.self))"
+        var state = try session.ownState(of: row.key)
+        // Messages that were deleted for everyone may be shown as deleted on one machine, and hidden on another.
+        let gone = try machine.store.integers(
+          "SELECT seq FROM message WHERE conversation = \(row.key.number) AND deleted_at NOT NULL ORDER BY seq"
+        ).compactMap { $0.first ?? nil }.map { Int($0) }
+        state.hidden = difference(of: state.hidden, minus: coalesced(gone.map { $0...$0 }))
+        return "\(id) \(String(decoding: state.bytes, as: UTF8.self))"
       } + [String(decoding: session.ownState(of: nil).bytes, as: UTF8.self)]
     }
     let (mine, others) = try (states(machine, store), states(first, other))

@@ -45,6 +45,8 @@ public final class Messenger {
   package internal(set) var awaitsHub = false
   /// Whether this messenger has left something for the process that synchronizes the store.
   package var hasWorkForHub: Bool { !queued.isEmpty || opened?.hasOwnChanges == true }
+  /// Forgets what was noted for that process, because it is this one.
+  package func forgetOwnChanges() { opened?.hasOwnChanges = false }
 
   /// Compares a linked store with its hub, because an unknown user may have been invited since; called at most once.
   ///
