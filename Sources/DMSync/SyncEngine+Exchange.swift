@@ -137,7 +137,7 @@ extension SyncEngine {
     if connection.toPull.contains(conversation.id) { return true }
     guard conversation.isGroup else { return false }
     // At random, so that the machines of a group do not push all at once.
-    let delay = receiptDelay * Int64(row.nonce.bytes.last ?? 0) / 255
+    let delay = receiptDelay * (Int64(row.nonce.bytes.last ?? 0) + 1) / 256
     let rest = row.createdAt.microseconds + delay - Timestamp.now.microseconds
     if 0 < rest && rest <= receiptDelay { pace.hold(receiptsUntil: monotonicMicroseconds() + rest) }
     return 0 < rest && rest <= receiptDelay
