@@ -78,17 +78,6 @@ package struct HubMachine: Equatable, Sendable {
   package let isConnected: Bool
   package let joinedAt: Timestamp
   package let seenAt: Timestamp?
-
-  package init(
-    id: Identifier, label: String?, isThis: Bool, isConnected: Bool, joinedAt: Timestamp, seenAt: Timestamp?
-  ) {
-    self.id = id
-    self.label = label
-    self.isThis = isThis
-    self.isConnected = isConnected
-    self.joinedAt = joinedAt
-    self.seenAt = seenAt
-  }
 }
 
 extension HubMachine: Record {

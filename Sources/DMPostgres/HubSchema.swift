@@ -12,12 +12,9 @@ enum HubSchema {
   ]
   static let functions: [[UInt8]] = [
     PackageResources.reading_sql, PackageResources.log_sql, PackageResources.filing_sql, PackageResources.acts_sql,
-    PackageResources.members_sql,
-    PackageResources.spending_sql, PackageResources.pushing_sql, PackageResources.keeping_sql,
-    PackageResources.machines_sql,
-    PackageResources.signalling_sql,
-    PackageResources.administration_sql,
-    PackageResources.forgetting_sql,
+    PackageResources.members_sql, PackageResources.spending_sql, PackageResources.pushing_sql,
+    PackageResources.keeping_sql, PackageResources.machines_sql, PackageResources.signalling_sql,
+    PackageResources.administration_sql, PackageResources.forgetting_sql,
   ]
 
   /// The scripts that each installation runs before the steps, and after them.

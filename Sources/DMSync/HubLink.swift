@@ -107,11 +107,12 @@ package struct HubComparison: Equatable, Sendable {
   package let peopleRev: Int64
   package let conversations: [Conversation]
   /// The last rev of the user's own states.
-  package var ownRev: Int64 = 0
+  package let ownRev: Int64
 
-  package init(horizon: String, peopleRev: Int64, conversations: [Conversation]) {
+  package init(horizon: String, peopleRev: Int64, ownRev: Int64 = 0, conversations: [Conversation]) {
     self.horizon = horizon
     self.peopleRev = peopleRev
+    self.ownRev = ownRev
     self.conversations = conversations
   }
 }

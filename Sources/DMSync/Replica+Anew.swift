@@ -221,7 +221,9 @@ struct Audience {
     let users = try store.members.participantKeys(of: conversation)
     now = try users.map(store.users.handle)
     unseen = Dictionary(
-      uniqueKeysWithValues: try zip(now, users).map { ($0, try store.readState.neverSeen(by: $1, in: conversation)) })
+      uniqueKeysWithValues: try zip(now, users).map {
+        ($0, try store.readState.hidden(.neverSeen, from: $1, in: conversation))
+      })
     comings = try store.messages.comings(in: conversation)
   }
 

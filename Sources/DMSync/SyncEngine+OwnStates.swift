@@ -18,20 +18,21 @@ extension SyncEngine {
     return try store.read { try ownStates.hasNews(after: store.hubOwnStates.rev()) }
   }
 
-  /// Whether the hub may have newer states, or this store has changed some.
-  func hasOwnStates() throws -> Bool {
-    if try hasOwnStateNews() { return true }
+  /// Whether this store has changed some, and may give them now.
+  private func hasOwnStateChanges() throws -> Bool {
     guard let hello, hello.hasOwnStates, !hello.isStandby, ownStates.heldUntil <= monotonicMicroseconds() else {
       return false
     }
     return try store.read { try !store.hubOwnStates.changed(limit: 1, readable: OwnState.prefix).isEmpty }
   }
 
+  func hasOwnStates() throws -> Bool { try hasOwnStateNews() || hasOwnStateChanges() }
+
   /// Takes states that are newer on the hub; if there are none, gives the hub what was changed in this store.
   func exchangeOwnStates() throws {
-    guard try hasOwnStates() else { return }
-    let given = try hasOwnStateNews() ? [] : prepareOwnStates()
-    guard try !given.isEmpty || hasOwnStateNews() else { return }
+    let hasNews = try hasOwnStateNews()
+    let given = try !hasNews && hasOwnStateChanges() ? prepareOwnStates() : []
+    guard hasNews || !given.isEmpty else { return }
     let first = try ownStates.cursor ?? store.read(store.hubOwnStates.rev)
     guard let states = try askForOwnStates(after: first, given) else { return }
     let isLast = isLastPage(states, after: first)
@@ -217,7 +218,7 @@ struct OwnStateTaking {
   private func endArchive(_ merged: inout OwnState, _ mine: OwnState, _ theirs: OwnState, _ key: ConversationKey) throws
   {
     guard merged.isArchived && !mine.isArchived || merged.isDeleted && !mine.isDeleted,
-      try session.hasNews(after: theirs.lastSeq, in: key)
+      try store.members.isBroughtBack(key, by: user, after: theirs.lastSeq)
     else { return }
     if merged.mutedUntil.map({ $0 <= .now }) ?? true { merged.isArchived = merged.isArchived && mine.isArchived }
     merged.isDeleted = merged.isDeleted && mine.isDeleted

@@ -138,37 +138,47 @@ extension DMSyncProgram {
 
   static func printMachines(_ call: Invocation) throws {
     try call.arguments.atMost(0)
-    for machine in try machines(link(call), call) { try call.print(machine, text: \.line) }
-  }
-
-  private static func machines(_ link: PQHubLink, _ call: Invocation) throws -> [HubMachine] {
-    do {
-      if try call.messenger().hubStatus().network == .offline {
-        throw HubFault.lost("the simulated network is offline")
-      }
-      let hello = try link.open()
-      guard hello.hasOwnStates else { throw HubFault.damaged("the hub is of an older version; ask its administrator") }
-      return try link.machines()
-    } catch let fault as HubFault {
-      throw fault.error
-    }
+    for machine in try asking(call, { try $0.machines() }) { try call.print(machine, text: \.line) }
   }
 
   static func revoke(_ call: Invocation) throws {
     let word = try call.arguments.operand(0, "MACHINE")
     try call.arguments.atMost(1)
-    let link = try link(call)
-    let all = try machines(link, call)
-    let named = all.filter { word == $0.label || word.utf8.count >= 4 && $0.id.description.hasPrefix(word) }
-    guard let machine = named.first, named.count == 1 else {
-      let reason = named.isEmpty ? "you have no machine" : "\(named.count) of your machines are called"
+    let machine = try asking(call) { link in
+      let machine = try named(word, of: link.machines())
+      try link.revoke(machine.id)
+      return machine
+    }
+    try call.print(machine, text: \.line)
+  }
+
+  /// Asks the hub over a connection of its own.
+  private static func asking<T>(_ call: Invocation, _ question: (PQHubLink) throws -> T) throws -> T {
+    do {
+      if try call.messenger().hubStatus().network == .offline {
+        throw HubFault.lost("the simulated network is offline")
+      }
+      let link = try link(call)
+      guard try link.open().hasOwnStates else {
+        throw HubFault.damaged("the hub is of an older version; ask its administrator")
+      }
+      return try question(link)
+    } catch let fault as HubFault {
+      throw fault.error
+    }
+  }
+
+  /// The machine that a word names, unless it is this one.
+  private static func named(_ word: String, of all: [HubMachine]) throws -> HubMachine {
+    let found = all.filter { word == $0.label || word.utf8.count >= 4 && $0.id.description.hasPrefix(word) }
+    guard let machine = found.first, found.count == 1 else {
+      let reason = found.isEmpty ? "you have no machine" : "\(found.count) of your machines are called"
       throw DMError(.badReference, "\(reason) '\(word)'", subject: word, remedy: .listMachines)
     }
     if machine.isThis {
       throw DMError(.notAllowed, "'\(word)' is this machine", subject: word, remedy: .leaveHub)
     }
-    do { try link.revoke(machine.id) } catch let fault as HubFault { throw fault.error }
-    try call.print(machine, text: \.line)
+    return machine
   }
 
   static func network(_ call: Invocation) throws {

@@ -128,8 +128,8 @@ struct ModelHub {
       guard conversation.members[me] != nil else { return false }
       return since.map { (conversation.ended[me] ?? conversation.touched) >= $0 } ?? true
     }
-    var comparison = HubComparison(
-      horizon: String(moves), peopleRev: peopleRev,
+    return HubComparison(
+      horizon: String(moves), peopleRev: peopleRev, ownRev: persons[me]?.ownRev ?? 0,
       conversations: moved.sorted { $0.id < $1.id }.compactMap { conversation in
         conversation.members[me].map { member in
           let last = member.last(of: conversation.rev)
@@ -137,8 +137,6 @@ struct ModelHub {
             id: conversation.id, rev: last, mark: conversation.entry(last)?.mark, sees: member.sees)
         }
       })
-    comparison.ownRev = persons[me]?.ownRev ?? 0
-    return comparison
   }
 
   func pull(_ machine: Identifier, _ pull: HubPull, limit: Int) throws -> HubBatch? {

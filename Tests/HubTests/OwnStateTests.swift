@@ -7,25 +7,8 @@ import Testing
 @testable import TestSupport
 
 /// What a user alone decides, on several machines.
-struct OwnStateTests {
+struct OwnStateTests: OwnStateScene {
   let hub = SharedHub()
-
-  /// Alice, who has sent five messages to Bob, and two machines of Bob.
-  private func machines() throws -> (alice: Machine, first: Machine, second: Machine) {
-    let (alice, first, second) = (try hub.joined("alice"), try hub.joined("bob"), try hub.joined("bob"))
-    try settle([alice, first, second])
-    for number in 1...5 { try alice.say("text \(number)", to: "bob") }
-    try settle([alice, first, second])
-    return (alice, first, second)
-  }
-
-  private func conversation(_ machine: Machine, _ reference: String = "alice") throws -> Conversation {
-    try machine.messenger.conversation(ConversationReference(reference))
-  }
-
-  private func change(_ change: OwnChange, of reference: String = "alice", on machine: Machine) throws {
-    _ = try machine.messenger.change(change, in: [ConversationReference(reference)])
-  }
 
   @Test func `pins, mutes, archives, drafts and names are the same on all machines of a user`() throws {
     let (_, first, second) = try machines()

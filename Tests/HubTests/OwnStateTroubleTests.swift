@@ -7,25 +7,8 @@ import Testing
 @testable import TestSupport
 
 /// What can go wrong while several machines exchange what their user alone decides.
-struct OwnStateTroubleTests {
+struct OwnStateTroubleTests: OwnStateScene {
   let hub = SharedHub()
-
-  /// Alice, who has sent five messages to Bob, and two machines of Bob.
-  private func machines() throws -> (alice: Machine, first: Machine, second: Machine) {
-    let (alice, first, second) = (try hub.joined("alice"), try hub.joined("bob"), try hub.joined("bob"))
-    try settle([alice, first, second])
-    for number in 1...5 { try alice.say("text \(number)", to: "bob") }
-    try settle([alice, first, second])
-    return (alice, first, second)
-  }
-
-  private func conversation(_ machine: Machine, _ reference: String = "alice") throws -> Conversation {
-    try machine.messenger.conversation(ConversationReference(reference))
-  }
-
-  private func change(_ change: OwnChange, of reference: String = "alice", on machine: Machine) throws {
-    _ = try machine.messenger.change(change, in: [ConversationReference(reference)])
-  }
 
   @Test func `a change of a conversation whose state this version cannot read waits, and others go on`() throws {
     let (_, first, second) = try machines()

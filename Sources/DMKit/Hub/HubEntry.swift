@@ -49,9 +49,7 @@ package struct HubEntry: Equatable, Sendable {
       if case .array(let values)? = object["members"] { members = values.compactMap(\.person) }
       person = object["person"]?.person
       owner = object["owner"]?.person
-      if case .array(let values)? = object["ranges"] {
-        ranges = coalesced(values.compactMap(\.seqs).sorted(by: isBefore))
-      }
+      ranges = object.ranges("ranges")
       changesExpiry = object["what"] == .string("expire")
       if case .integer(let lifetime)? = object["after"] { expireAfter = HubLimits.lifetime(Int64(lifetime)) }
       hasHistory = object["history"] == .bool(true)
@@ -78,14 +76,20 @@ package struct HubEntry: Equatable, Sendable {
   }
 }
 
-private func isBefore(_ a: SeqRange, _ b: SeqRange) -> Bool { a.lowerBound < b.lowerBound }
+extension JSONObject {
+  /// The ranges of numbers in a member, ascending; leaves out what is not one.
+  func ranges(_ name: String) -> [SeqRange] {
+    guard case .array(let values)? = self[name] else { return [] }
+    return coalesced(values.compactMap(\.seqs).sorted { $0.lowerBound < $1.lowerBound })
+  }
+}
 
 extension JSONValue {
   fileprivate var person: Int64? {
     if case .integer(let number) = self, 1...HubEntry.numberLimit ~= number { Int64(number) } else { nil }
   }
 
-  var seqs: SeqRange? {
+  fileprivate var seqs: SeqRange? {
     guard case .array(let ends) = self, ends.count == 2, case .integer(let lower) = ends[0],
       case .integer(let upper) = ends[1], lower >= 1, lower <= upper, upper <= HubEntry.seqLimit
     else { return nil }

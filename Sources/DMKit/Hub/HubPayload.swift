@@ -128,7 +128,7 @@ package enum HubPayload: Equatable, Sendable {
     return text.text == nil && text.attachments.isEmpty ? nil : text
   }
 
-  private static func handle(_ text: String?) -> Handle? {
+  static func handle(_ text: String?) -> Handle? {
     guard let text, case .success(let handle) = Result(catching: { try Handle(text) }) else { return nil }
     return handle
   }
@@ -163,7 +163,7 @@ package enum HubPayload: Equatable, Sendable {
       avatarURL: field("avatar_url") { ProfileChange(avatarURL: $0) })
   }
 
-  private static func isFit(_ check: () throws -> Void) -> Bool {
+  static func isFit(_ check: () throws -> Void) -> Bool {
     if case .success = Result(catching: check) { true } else { false }
   }
 }

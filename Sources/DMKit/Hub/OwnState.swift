@@ -95,9 +95,9 @@ package struct OwnState: Equatable, Sendable {
       json.member("draft", draft?.text)
       json.member("name", name?.text)
       if isDeleted { json.member("deleted", true) }
-      write(hidden, "hidden", to: &json)
-      write(read, "read", to: &json)
-      write(unread, "unread", to: &json)
+      if !hidden.isEmpty { json.member("hidden", ranges: hidden) }
+      if !read.isEmpty { json.member("read", ranges: read) }
+      if !unread.isEmpty { json.member("unread", ranges: unread) }
       if lastSeq > 0 { json.member("last_seq", lastSeq) }
       if !blocked.isEmpty {
         json.key("blocked")
@@ -106,19 +106,6 @@ package struct OwnState: Equatable, Sendable {
       if !sendsReadReceipts { json.member("receipts", false) }
     }
     return json.bytes
-  }
-
-  private func write(_ ranges: [SeqRange], _ name: StaticString, to json: inout JSONWriter) {
-    if ranges.isEmpty { return }
-    json.key(name)
-    json.array { json in
-      for range in ranges {
-        json.array { json in
-          json.value(range.lowerBound)
-          json.value(range.upperBound)
-        }
-      }
-    }
   }
 
   /// Nil for bytes that this version cannot read.
@@ -133,25 +120,15 @@ package struct OwnState: Equatable, Sendable {
     mutedUntil = object.integer("muted_until").map { Timestamp(microseconds: Int64($0)).clamped }
     draft = object.text("draft").map { ExactString(beginning(of: $0, bytes: Outgoing.textLimit)) }
     name = object.text("name").flatMap { name in
-      guard case .success = Result(catching: { try checkTitle(name, as: "name") }) else { return nil }
-      return ExactString(name)
+      HubPayload.isFit { try checkTitle(name, as: "name") } ? ExactString(name) : nil
     }
     isDeleted = object.flag("deleted") ?? false
-    (hidden, read, unread) = (Self.ranges(object["hidden"]), Self.ranges(object["read"]), Self.ranges(object["unread"]))
+    (hidden, read, unread) = (object.ranges("hidden"), object.ranges("read"), object.ranges("unread"))
     lastSeq = min(max(0, object.integer("last_seq") ?? 0), HubEntry.seqLimit)
     if case .array(let values)? = object["blocked"] {
       blocked = Set(
-        values.compactMap { value in
-          guard case .string(let text) = value, case .success(let handle) = Result(catching: { try Handle(text) })
-          else { return nil }
-          return handle
-        })
+        values.compactMap { if case .string(let text) = $0 { HubPayload.handle(text) } else { nil } })
     }
     sendsReadReceipts = object.flag("receipts") ?? true
-  }
-
-  private static func ranges(_ value: JSONValue?) -> [SeqRange] {
-    guard case .array(let values)? = value else { return [] }
-    return coalesced(values.compactMap(\.seqs).sorted { $0.lowerBound < $1.lowerBound })
   }
 }

@@ -25,7 +25,7 @@ extension Session {
       state.name = name
     }
     let queued = difference(of: try hiddenByQueuedDeletions(in: key), minus: base.hidden)
-    state.hidden = newest(difference(of: try store.readState.deleted(by: me, in: key), minus: queued))
+    state.hidden = newest(difference(of: try store.readState.hidden(.deleted, from: me, in: key), minus: queued))
     state.read = newest(
       try store.readState.privatelyRead(by: me, in: key, upTo: row.lastSeq, hasLeft: fields.hasLeft))
     if !fields.hasLeft {
@@ -146,10 +146,5 @@ extension Session {
     if try store.members.ownFields(of: me, in: key)?.hasLeft == true { return true }
     let unread = row.state.flatMap { OwnState(bytes: $0) }?.unread ?? []
     return unread.contains { range in changed.contains(where: range.overlaps) }
-  }
-
-  /// Whether a message after the given one takes the conversation out of the user's archive.
-  package func hasNews(after seq: Int, in key: ConversationKey) throws -> Bool {
-    try store.members.isBroughtBack(key, by: me, after: seq)
   }
 }

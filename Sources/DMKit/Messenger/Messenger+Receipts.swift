@@ -101,7 +101,7 @@ private struct ReceiptList {
     var found: [Found] = []
     let times = try store.changes.deliveries(in: row.key, overlapping: hull)
     for (user, end) in try store.readState.delivered(in: row.key, as: viewer.user) {
-      let hidden = try store.readState.neverSeen(by: user, in: row.key)
+      let hidden = try store.readState.hidden(.neverSeen, from: user, in: row.key)
       let got = try seqs(of: user, in: 1...end, besides: hidden)
       var rest = got
       for (range, at) in times[user] ?? [] {

@@ -131,10 +131,9 @@ package final class PQHubLink: HubLink {
       standing = 0
       try unstick()
     }
-    var result = HubComparison(
-      horizon: comparison.horizon, peopleRev: comparison.peopleRev, conversations: conversations)
-    result.ownRev = comparison.ownRev
-    return result
+    return HubComparison(
+      horizon: comparison.horizon, peopleRev: comparison.peopleRev, ownRev: comparison.ownRev,
+      conversations: conversations)
   }
 
   /// Asks the hub to end the connections of members that may block others, such as with a transaction open for over ten

@@ -1,6 +1,6 @@
 package import DMModel
 
-// Reads: hub, hub_conversation, hub_own_state, participant.
+// Reads: hub, hub_conversation, hub_own_state.
 // Writes: hub, hub_own_state.
 
 /// What the user alone decides about each conversation, as the hub has it for the user's other machines.
@@ -142,20 +142,5 @@ package struct HubOwnStates {
     insert.bind(user)
     try insert.run()
     if store.connection.changes > 0 { (store.hasOwnChanges, store.rings) = (true, true) }
-  }
-
-  /// Notes that new messages take conversations out of the user's archive, or list them again; called before they do.
-  func noteBringingBack(_ conversations: [ConversationKey], mutedAt now: Timestamp) throws {
-    guard store.isLinked else { return }
-    var update = try store.connection.prepare(
-      """
-      UPDATE hub_own_state SET is_changed = 1 WHERE coalesce(conversation, 0) IN (SELECT value FROM json_each(?1))
-      AND EXISTS (SELECT 1 FROM hub h JOIN participant p ON p.user = h.user
-        WHERE p.conversation = hub_own_state.conversation AND p.left_seq IS NULL
-        AND (p.is_archived AND coalesce(p.muted_until, 0) <= ?2 OR p.is_deleted))
-      """)
-    update.bind(jsonArray(conversations))
-    update.bind(now)
-    try update.run()
   }
 }

@@ -84,8 +84,7 @@ extension Members {
     guard try statement.step() else { return nil }
     return (
       statement.bool(0), statement.bool(1), statement.bool(2), statement.optionalTimestamp(3),
-      statement.optionalText(4),
-      !statement.isNull(5)
+      statement.optionalText(4), !statement.isNull(5)
     )
   }
 

@@ -124,4 +124,29 @@ extension ReadState {
     deliver.bind(user)
     try deliver.run()
   }
+
+  /// Why messages are hidden from a user.
+  package enum HiddenReason: Int64 {
+    case anyReason
+    /// The user deleted them for themselves.
+    case deleted
+    /// They were sent while the user was not in the conversation.
+    case neverSeen
+  }
+
+  /// The messages of a conversation that are hidden from a user for a reason.
+  package func hidden(_ reason: HiddenReason, from user: UserKey, in conversation: ConversationKey) throws -> [SeqRange]
+  {
+    var statement = try store.connection.prepare(
+      """
+      SELECT from_seq, to_seq FROM hidden_range WHERE conversation = ?1 AND user = ?2
+      AND (?3 = 0 OR ?3 = 1 AND is_deleted OR ?3 = 2 AND is_unseen) ORDER BY from_seq
+      """)
+    statement.bind(conversation)
+    statement.bind(user)
+    statement.bind(reason.rawValue)
+    var found: [SeqRange] = []
+    while try statement.step() { found.append(try statement.seqs(0, 1)) }
+    return coalesced(found)
+  }
 }

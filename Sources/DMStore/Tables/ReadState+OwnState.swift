@@ -1,6 +1,6 @@
 package import DMModel
 
-// Reads: hidden_range, message.
+// Reads: message.
 
 // What a user's other machines need to know, and cannot learn from the receipts.
 
@@ -17,7 +17,7 @@ extension ReadState {
     let read = try readRanges(of: user, in: conversation, overlapping: all).map { $0.clamped(to: all) }
     let receipts = hasLeft ? [] : try receipts(of: user, in: conversation, overlapping: 1...last)
     let open = difference(of: read, minus: receipts)
-    return try difference(of: open, minus: hidden(from: user, in: conversation)).compactMap { gap in
+    return try difference(of: open, minus: hidden(.anyReason, from: user, in: conversation)).compactMap { gap in
       var ends = try store.connection.prepare(
         """
         SELECT min(seq), max(seq) FROM message WHERE conversation = ? AND seq BETWEEN ? AND ? AND sender <> ?
@@ -44,26 +44,5 @@ extension ReadState {
     -> [SeqRange]
   {
     coalesced(try receiptRanges(of: user, in: conversation, overlapping: range).map { $0.clamped(to: range) })
-  }
-
-  /// The messages that a user deleted for themselves.
-  package func deleted(by user: UserKey, in conversation: ConversationKey) throws -> [SeqRange] {
-    try hidden(from: user, in: conversation, isDeleted: true)
-  }
-
-  private func hidden(from user: UserKey, in conversation: ConversationKey, isDeleted: Bool = false) throws
-    -> [SeqRange]
-  {
-    var statement = try store.connection.prepare(
-      """
-      SELECT from_seq, to_seq FROM hidden_range WHERE conversation = ? AND user = ? AND (is_deleted OR NOT ?)
-      ORDER BY from_seq
-      """)
-    statement.bind(conversation)
-    statement.bind(user)
-    statement.bind(isDeleted)
-    var found: [SeqRange] = []
-    while try statement.step() { found.append(try statement.seqs(0, 1)) }
-    return coalesced(found)
   }
 }

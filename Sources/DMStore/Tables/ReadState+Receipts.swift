@@ -160,20 +160,6 @@ extension ReadState {
       return try ranges(&statement, user, conversation, gap)
     }
   }
-
-  /// The messages of a conversation that were sent while a user was not in it.
-  package func neverSeen(by user: UserKey, in conversation: ConversationKey) throws -> [SeqRange] {
-    var statement = try store.connection.prepare(
-      """
-      SELECT from_seq, to_seq FROM hidden_range
-      WHERE conversation = ? AND user = ? AND is_unseen ORDER BY from_seq
-      """)
-    statement.bind(conversation)
-    statement.bind(user)
-    var found: [SeqRange] = []
-    while try statement.step() { found.append(try statement.seqs(0, 1)) }
-    return coalesced(found)
-  }
 }
 
 extension ReadState {
