@@ -3,11 +3,11 @@ internal import DMModel
 internal import DMSync
 internal import DMSystem
 
-/// The versions of a hub before and after an installation; 0 for no hub.
+/// The versions of a hub before and after an installation; `before` is 0 if there was no hub.
 package struct HubVersions {
   package let before: Int
   package let now: Int
-  /// Where the hub had moved, if the installation ended the move.
+  /// The address to which the hub was moved, if the installation completed the move; otherwise nil.
   package let endedMove: String?
 }
 
@@ -15,11 +15,12 @@ extension Administrator {
   /// Creates or updates the tables and functions, and repairs their owners and permissions.
   ///
   /// - Parameters:
-  ///   - address: how members reach the hub; nil to leave it as it is.
-  ///   - authority: the certificate of the authority that signed the certificate of the hub, in PEM.
-  ///   - isShared: whether others may use the database; then only the hub's schemas are changed.
+  ///   - address: the address at which members reach the hub; nil to keep the present one.
+  ///   - authority: the certificate, in PEM, of the authority that signed the hub's certificate; empty if the members'
+  ///     systems trust that authority, nil to keep the present certificate.
+  ///   - isShared: whether other applications may use the database; if so, PUBLIC keeps its rights on the database.
   /// - Throws: `HubFault`, `store_too_new` for a hub of a newer version, `cannot_create` for a database with objects of
-  ///   others unless `isShared`.
+  ///   other applications unless `isShared`.
   package func install(
     address: HubAddress?, authority: String?, isShared: Bool
   ) throws -> HubVersions {
@@ -39,16 +40,18 @@ extension Administrator {
   private func script(from before: Int, isShared: Bool) -> String {
     func text(_ script: [UInt8]) -> String { String(decoding: script, as: UTF8.self) }
     var lines = [text(HubSchema.roles)]
-    // One installation at a time.
+    // This lock makes installations run one after the other.
     if before > 0 { lines.insert("SELECT id FROM dm.hub FOR UPDATE;", at: 0) }
-    // Members use these tables in this order. In another order, an installation and a member could wait for each other.
+    // Members use `dm.person` before `dm.hub`. An installation that locked the tables in another order could deadlock
+    // with a member.
     if before > 0, before < HubSchema.steps.count {
       lines.insert("LOCK TABLE dm.person IN ACCESS EXCLUSIVE MODE;", at: 0)
     }
     lines += HubSchema.steps.dropFirst(before).joined().map(text)
     if before < HubSchema.steps.count { lines.append("UPDATE dm.hub SET schema = \(HubSchema.steps.count);") }
     if isShared { lines.append("UPDATE dm.hub SET is_shared = true WHERE NOT is_shared;") }
-    // Only its owner can replace a function, so `walls` first sets the owners, which a restored dump may have lost.
+    // Only the owner of a function can replace it. A restored dump may have lost the owners, so `walls` sets them
+    // first.
     if before > 0 { lines.append(text(HubSchema.walls)) }
     lines.append(
       """
@@ -61,7 +64,7 @@ extension Administrator {
     return (lines + [text(HubSchema.walls)]).joined(separator: "\n")
   }
 
-  /// - Throws: `cannot_create` for a database with tables or functions of others.
+  /// - Throws: `cannot_create` for a database with tables or functions of other applications.
   private func refuseOthers() throws {
     let others = try connection.rows(
       """
@@ -100,7 +103,7 @@ extension Administrator {
     try logins.forEach(lockOut)
     let roles = try logins.map { (name: try connection.identifier($0), literal: try connection.literal($0)) }
     try transact(removal(of: roles))
-    // Other hubs on the server may use these roles.
+    // This may fail, because other hubs on the server may use these roles.
     for role in ["dm_member", "dm_read", "dm_owner"] {
       var drop = PQConnection.Statement("DROP ROLE \(role)")
       drop.mayFail = true

@@ -5,7 +5,7 @@ internal import DMSystem
 
 /// The people of a hub and their machines.
 extension Administrator {
-  /// Invites a new person, or another machine of a person.
+  /// Creates an invitation for a new person, or for another machine of a person.
   ///
   /// - Parameter days: how long the invitation is valid.
   /// - Throws: `HubFault`, `no_hub` for a database without a hub.
@@ -14,7 +14,7 @@ extension Administrator {
     try installedVersion()
     try refuseMoved()
     let password = Credentials.randomPassword()
-    // A SCRAM verifier does not depend on the role's name, which may therefore be empty.
+    // A SCRAM verifier does not depend on the name of the role, so the name can be empty here.
     let verifier = try connection.verifier(of: password, for: "")
     try dropLogins()
     let forgotten = try connection.rows("SELECT dm.is_forgotten($1)", [handle.description]) { try $0.flag(0) }
@@ -42,7 +42,7 @@ extension Administrator {
       authority: authority)
   }
 
-  /// The persons in the order of their handles, each with their machines.
+  /// All machines, and the persons without a machine, in the order of the persons' handles.
   ///
   /// - Throws: `HubFault`, `no_hub` for a database without a hub.
   package func people() throws -> [HubLogin] {
@@ -57,9 +57,9 @@ extension Administrator {
     }
   }
 
-  /// Revokes the access of a person or of one of their machines, and ends their connections.
+  /// Revokes the access of a person or of one of their machines, and ends the connections.
   ///
-  /// The logins are locked out first, because their open connections can hold locks on the rows.
+  /// The logins are locked out first, because their open connections can hold locks on the rows to change.
   ///
   /// - Parameter name: a handle, or the name of a login.
   /// - Throws: `HubFault`, `no_hub`, `unknown_user`.
@@ -75,7 +75,8 @@ extension Administrator {
 
   /// Prevents a login from connecting, and ends its connections.
   ///
-  /// Does both, because an open connection can lock the role, and a login that may connect can open new ones.
+  /// The connections are ended first, because one of them can hold a lock on the role. They are ended again after the
+  /// change of the role, because the login may have opened new ones.
   func lockOut(_ login: String) throws {
     guard try connection.rows("SELECT dm.has_role($1)", [login], { try $0.flag(0) }) == [true] else { return }
     let role = try connection.identifier(login)
@@ -84,26 +85,26 @@ extension Administrator {
       try end()
       try connection.run([PQConnection.Statement("ALTER ROLE \(role) NOLOGIN")])
     }
-    // Calls `end` twice, because a connection that the server accepted earlier may start after the first call.
+    // Called twice, because a connection that the server accepted before the first call may become visible only after
+    // that call.
     for _ in 0..<2 { try end() }
   }
 
   /// Drops the roles of machines that were revoked or have left.
   ///
-  /// A role that cannot be dropped now is dropped later; meanwhile it can do no harm.
+  /// A role that cannot be dropped now is dropped by a later call. Until then it has no access to the hub.
   private func dropLogins() throws {
-    // A former login may still be connected and hold a lock, so `persist` is needed.
+    // A former login may still have a connection that holds a lock, so `persist` is needed.
     let former = try persist { try connection.rows("SELECT dm.former_logins()::text") { try $0.text(0) } }
     try former.forEach(lockOut)
     _ = try persist { try connection.rows("SELECT dm.drop_logins()") { _ in } }
   }
 
-  /// Erases a person: their messages, reactions, profile and logins; they leave all groups.
+  /// Erases a person: deletes their messages, reactions, profile and logins, and removes them from all groups.
   ///
-  /// The person's handle is never given to anybody else. If a call fails, the next one does the rest; the person is
-  /// already locked out.
+  /// No other person ever gets the handle. If a call fails, another call does the rest.
   ///
-  /// - Returns: how many messages were erased.
+  /// - Returns: the numbers of erased messages and of groups that the person left.
   /// - Throws: `HubFault`, `no_hub`, `unknown_user`.
   package func forget(_ handle: String) throws -> HubErasure {
     try installedVersion()

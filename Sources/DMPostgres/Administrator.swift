@@ -3,13 +3,13 @@ package import DMModel
 internal import DMSync
 internal import DMSystem
 
-/// The operations of a hub's administrator, over their own connection to its database.
+/// The commands of a hub's administrator, which run over a connection to the hub's database.
 package final class Administrator {
   let connection: PQConnection
 
-  /// - Parameter database: a database name, a connection string or a URI, as libpq
-  ///   takes it (postgresql.org/docs/current/libpq-connect.html, section 34.1.1).
-  ///   Parameters that it leaves out are taken from the environment, as with psql(1).
+  /// - Parameter database: a database name, a connection string or a URI, in the forms that libpq accepts
+  ///   (postgresql.org/docs/current/libpq-connect.html, section 34.1.1). Parameters that the text does not set come
+  ///   from the environment, as with psql(1).
   /// - Throws: `HubFault`.
   package init(_ database: String) throws {
     connection = try PQConnection([("dbname", database), ("application_name", "dm")], expandsName: true)
@@ -17,7 +17,8 @@ package final class Administrator {
     try connection.run([PQConnection.settings(and: ["lock_timeout": "2s", "statement_timeout": "0"])])
   }
 
-  /// Runs `body`; if it fails because of a lock, ends the connections of members that block others, and runs it again.
+  /// Runs `body` up to five times: after a lock timeout, ends the connections of members that block others, and tries
+  /// again; after a serialization failure or a deadlock, only tries again.
   func persist<Value>(_ body: () throws -> Value) throws -> Value {
     var left = 5
     while true {
@@ -40,16 +41,16 @@ package final class Administrator {
       do {
         try connection.execute("BEGIN;\n\(script)\nCOMMIT;")
       } catch {
-        // Rolls back, because a failed transaction stays open.
+        // A failed transaction stays open until it is rolled back.
         try connection.execute("ROLLBACK")
         throw error
       }
     }
   }
 
-  /// The version of the hub, 0 for none.
+  /// The version of the hub in the database; 0 if the database has no hub.
   ///
-  /// - Throws: `HubFault`, `store_too_new` for a hub of a newer version than this program.
+  /// - Throws: `HubFault`, `store_too_new` for a hub that is newer than this program.
   func version() throws -> Int {
     let isThere = try connection.rows("SELECT to_regclass('dm.hub') IS NOT NULL") { try $0.flag(0) }
     guard isThere == [true] else { return 0 }
@@ -60,26 +61,28 @@ package final class Administrator {
     return version
   }
 
-  /// - Parameter isUninstalled: whether a hub of an older version will do, because it is to be removed.
-  /// - Throws: `no_hub` for a database without a hub, `hub_mismatch` for a hub of an older version than this program.
+  /// The version of the hub, which must be the version that this program installs.
+  ///
+  /// - Parameter isUninstalled: whether to accept also an older hub, because the caller removes it.
+  /// - Throws: `no_hub` for a database without a hub, `hub_mismatch` for a hub that is older than this program.
   @discardableResult func installedVersion(isUninstalled: Bool = false) throws -> Int {
     let version = try version()
     guard version > 0 else { throw DMError(.noHub, "the database holds no hub; install one first") }
     guard version == HubSchema.steps.count || isUninstalled else {
       throw DMError(
-        .hubMismatch, "the hub is of version \(version), older than this program; install it again, which keeps all")
+        .hubMismatch, "the hub is of version \(version), older than this program; install it again; all data stays")
     }
     return version
   }
 
-  /// - Throws: `no_hub` for a hub that was moved, because its new server does not get what is written here.
+  /// - Throws: `no_hub` for a hub that was moved, because changes made here would not reach its new server.
   func refuseMoved() throws {
     let moved = try connection.rows("SELECT moved_to FROM dm.hub") { $0.optionalText(0) }.first ?? nil
     guard let moved else { return }
     throw DMError(.noHub, "the hub was moved to '\(moved)'; do this there", subject: moved)
   }
 
-  // MARK: Looking after it
+  // MARK: Maintenance
 
   /// The messages that members reported, the oldest report first.
   ///
@@ -126,7 +129,7 @@ package final class Administrator {
           oldestWriteSeconds: seconds(11), preparedTransactions: try number(12), noticePercent: try number(13),
           lacksStandby: try row.flag(14), standbys: try number(15), standbySeconds: seconds(16)))
     }
-    guard let status = rows.first else { throw HubFault.damaged("the hub has not answered the question for its state") }
+    guard let status = rows.first else { throw HubFault.damaged("the hub has not returned its state") }
     return status
   }
 
@@ -148,12 +151,13 @@ package final class Administrator {
     return bytes.joined() + acts
   }
 
-  /// Sets limits, which members notice at their next push.
+  /// Sets limits, which apply to each member from their next push or upload on.
   ///
   /// - Parameters:
-  ///   - limits: bytes are at least 1 MiB, and an act may be done from 1 to 1,000,000 times in a minute.
+  ///   - limits: the limits to set. A limit of bytes is at least 1 MiB; a limit of an act is from 1 to 1,000,000 in a
+  ///     minute.
   ///   - unlimited: the acts whose limits are removed.
-  ///   - keepsAll: whether to remove the limit on the bytes that the hub keeps of each person.
+  ///   - keepsAll: whether to remove the limit on how many bytes the hub stores for each person.
   /// - Throws: `HubFault`, `no_hub`.
   package func limit(_ limits: [HubLimit], unlimited: [String] = [], keepsAll: Bool = false) throws {
     try installedVersion()
@@ -174,12 +178,13 @@ package final class Administrator {
     for act in unlimited { try set("DELETE FROM dm.act_limit WHERE act = $1", act) }
   }
 
-  /// Erases the texts of all expired messages, except in conversations that others have locked, and the files that no message
-  /// has.
+  /// Erases the texts of all expired messages, and the unused files.
   ///
-  /// Each push of a member also does this, for at most a hundred messages.
+  /// Conversations that another transaction has locked are skipped. Each push of a member erases in the same way, but
+  /// at most a hundred messages.
   ///
-  /// - Returns: the number of messages.
+  ///
+  /// - Returns: the number of erased messages.
   /// - Throws: `HubFault`, `no_hub`.
   package func sweep() throws -> Int {
     try installedVersion()
@@ -193,9 +198,10 @@ package final class Administrator {
     return total
   }
 
-  /// Ends the connections of members that may block others, such as with a transaction open for over ten seconds.
+  /// Ends the members' connections that may block other members, such as those with a transaction that has been open
+  /// for over ten seconds.
   ///
-  /// - Returns: their number.
+  /// - Returns: the number of connections that were ended.
   /// - Throws: `HubFault`, `no_hub`.
   package func unstick() throws -> Int {
     try installedVersion()
@@ -208,19 +214,20 @@ package final class Administrator {
 
   // MARK: Moving
 
-  /// Sends members to another address; for nil, calls them back.
+  /// Sends members to another address of the hub; if `address` is nil, cancels the move.
   ///
-  /// After that the hub takes no changes, and nobody is connected to it.
+  /// After a move, the hub accepts no changes on this server, and no member is connected to it.
   ///
-  /// - Parameter authority: the certificate of the authority that signed the certificate there, in PEM; nil for the same as
-  ///   here.
+  /// - Parameter authority: the certificate, in PEM, of the authority that signed the new server's certificate; nil if
+  ///   the authority stays the same.
   /// - Throws: `HubFault`, `no_hub`.
   package func move(to address: HubAddress?, authority: String?) throws {
     try installedVersion()
     _ = try persist {
       try connection.rows("SELECT dm.move($1, $2)", [address?.withPort.description, authority]) { _ in }
     }
-    // Ends them twice, because a connection that the server accepted earlier may start after the first call.
+    // Called twice, because a connection that the server accepted before the first call may become visible only after
+    // that call.
     for _ in 0..<2 { _ = try connection.rows("SELECT dm.end_all_connections()") { _ in } }
   }
 }

@@ -2,22 +2,23 @@ internal import DMModel
 internal import DMStore
 internal import DMSystem
 
-/// The address of a hub and a machine's login there: a file that only its owner can read.
+/// The address of a hub and a machine's login to it, stored in a file that only the file's owner can read.
 ///
-/// Each line is a name, `=` and a value; the names are those of libpq's parameters.
+/// Each line of the file has the form `NAME=VALUE`. Most names are those of libpq's parameters.
 struct Credentials: Equatable {
   var host: String
   var port: String
   var database: String
   var user: String
   var password: String
-  /// The IP address to connect to; the certificate must still be for the name in `host`.
+  /// The IP address to connect to; the server's certificate must still be for the name in `host`.
   var hostAddress: String?
   /// The id that the hub at this address must have; nil for any id.
   var hub: Identifier?
-  /// The one-time password of an invitation; nil after it has been used.
+  /// The one-time password of an invitation; nil after the invitation was used.
   var invitation: String?
-  /// The file with the certificate authority of the hub; nil to use the authorities of the system.
+  /// The file with the certificate of the authority that signed the hub's certificate; nil to trust the system's
+  /// authorities.
   var authority: String?
 
   /// The files of certificate authorities on Debian, Fedora, SUSE and BSD systems.
@@ -43,25 +44,25 @@ struct Credentials: Equatable {
     hostAddress = invitation.hostAddress
   }
 
-  /// Whether all hosts of the hub are this machine, so that nobody else can read the connection.
+  /// Whether all hosts of the hub are this machine, so that the connection does not cross a network.
   private var isLocal: Bool {
     hostAddress == nil && hosts.allSatisfy { Self.isSocket($0) || ["127.0.0.1", "::1", "localhost"].contains($0) }
   }
 
   private var hosts: [String] { host.split(separator: ",", omittingEmptySubsequences: false).map(String.init) }
 
-  /// Whether a host is a Unix socket: the folder of one, or an abstract name.
+  /// Whether a host is a Unix socket, given by the path of its folder or by an abstract name.
   private static func isSocket(_ host: String) -> Bool { host.hasPrefix("/") || host.hasPrefix("@") }
 
-  /// The parameters of a connection.
+  /// The parameters of a connection to the hub.
   ///
-  /// A hub on another machine, or one with a certificate authority, must show a certificate for its name, and prove
-  /// over the same connection that it has the password's verifier. The password itself is never sent, because another
-  /// user of this machine may listen at the hub's address while the hub does not run. libpq does not read its usual
-  /// files in the home folder.
+  /// A hub on another machine, or one whose authority is set, must present a certificate for its name. On the same
+  /// connection, it must prove that it has the verifier of the password. The password itself is never sent, because
+  /// another user of this machine could listen at the hub's address while the hub is stopped. The parameters also keep
+  /// libpq from reading its usual files in the home folder.
   ///
-  /// - Throws: `hub_refused` for a socket that another user may have created, if libpq is so old that it might send the
-  ///   password to that user.
+  /// - Throws: `hub_refused` if another user may have created the socket, and libpq is so old that it could send them
+  ///   the password.
   func settings() throws -> PQConnection.Settings {
     let areSockets = hosts.allSatisfy(Self.isSocket)
     let isTrusted = areSockets || isLocal && authority == nil
@@ -84,7 +85,7 @@ struct Credentials: Equatable {
 
   private static func defaultAuthority(_ acceptsSystem: Bool) throws -> String {
     if let file = try environment("SSL_CERT_FILE"), !file.isEmpty { return file }
-    // With `system`, libpq 16 and later gets the path from OpenSSL.
+    // With the value `system`, libpq 16 or newer takes the path from OpenSSL.
     return systemAuthorities.first(where: fileExists) ?? (acceptsSystem ? "system" : systemAuthorities[0])
   }
 
@@ -128,12 +129,12 @@ struct Credentials: Equatable {
     if let name = values["ca"] {
       authority = name.isEmpty ? nil : "\(folder(of: path))/\(name)"
     } else if fileExists(path + ".crt") {
-      // As stores have it that were linked before certificates were named.
+      // Older versions of this program did not write the line `ca`.
       authority = path + ".crt"
     }
   }
 
-  /// Writes the file; after a crash, it has either its old or its new content.
+  /// Writes the file atomically: after a crash, the file has either its old or its new content.
   ///
   /// - Throws: `cannot_create`, `io_error`.
   func write(to path: String) throws {
@@ -145,10 +146,11 @@ struct Credentials: Equatable {
     try replaceFile(path, with: Array(lines.joined(separator: "\n").utf8) + [UInt8(ascii: "\n")])
   }
 
-  /// Replaces the credentials of a store with these, and removes the file that they were in, and a certificate that is no
-  /// longer used.
+  /// Replaces the credentials of a store with these; deletes `file`, from which these were read, and the store's former
+  /// certificate if it is no longer used.
   ///
-  /// The certificate stays where it is, so that after a crash the store has the old credentials or the new ones.
+  /// The file of the new certificate is not renamed, so that after a crash the store has either the old credentials or
+  /// the new ones, and the certificate that they name.
   ///
   /// - Throws: `cannot_create`, `io_error`.
   func replaceThose(of location: StoreLocation, from file: String) throws {
@@ -158,17 +160,19 @@ struct Credentials: Equatable {
     if let before, before != authority { removeFile(before) }
   }
 
-  /// The file with the certificate that the credentials in a file name; nil if there are none.
+  /// The path of the certificate that the credentials in `file` name; nil if they name none, or if the file has no
+  /// valid credentials.
   static func authority(in file: String) -> String? {
     guard case .success(let credentials) = Result(catching: { try Credentials(file: file) }) else { return nil }
     return credentials.authority
   }
 
-  /// Names the certificate of an authority, and writes it, unless a store uses the file.
+  /// Writes the certificate of an authority to a file that the store does not use yet, and makes `authority` that file.
   ///
   /// - Parameters:
-  ///   - certificate: in PEM; empty for the authorities of the system, nil for the certificate that the store uses.
-  ///   - file: where it is written; the store's usual file if the store uses this one.
+  ///   - certificate: the certificate in PEM; empty to trust the system's authorities, nil to keep the store's
+  ///     certificate.
+  ///   - file: the file to write; if the store uses this file already, its usual file is written instead.
   mutating func set(certificate: String?, of location: StoreLocation, in file: String) throws {
     let used = Self.authority(in: location.hub)
     guard let certificate else { return authority = used }

@@ -1,9 +1,9 @@
 internal import DMModel
 
-/// How members connect to a hub: one host, or several separated by commas, and a port.
+/// The address of a hub: one host or several, and their ports.
 ///
-/// The text form is `HOST`, `HOST:PORT` or `[IPV6]:PORT`, or several of these separated by commas; a single port is for
-/// all hosts.
+/// The text form is `HOST`, `HOST:PORT` or `[IPV6]:PORT`. Several hosts are separated by commas; after them come one
+/// port for all hosts, or as many ports as hosts, as in `A,B:5432,5433`.
 package struct HubAddress: Equatable, Sendable, CustomStringConvertible {
   package let host: String
   package let port: String?
@@ -20,7 +20,8 @@ package struct HubAddress: Equatable, Sendable, CustomStringConvertible {
     let hosts = host.split(separator: ",", omittingEmptySubsequences: false)
     let arePorts = ports.allSatisfy { Int($0).map { 1...65_535 ~= $0 } ?? false }
     let areHosts = hosts.allSatisfy { !$0.isEmpty && $0.utf8.allSatisfy { $0 > 0x20 && $0 != UInt8(ascii: "=") } }
-    // A host with a colon is an IPv6 address alone; the ports of several hosts follow them all.
+    // Only a single host may contain colons, as an IPv6 address, because the ports of several hosts come after all of
+    // them.
     let isPlain = !host.contains(":") || hosts.count == 1 && host.utf8.allSatisfy { $0 == 0x25 || isAddressByte($0) }
     let isClosed = !text.hasPrefix("[") || text.hasSuffix("]") || text.contains("]:")
     guard areHosts, arePorts, isPlain, isClosed, ports.count <= 1 || ports.count == hosts.count, !text.hasSuffix(":")
@@ -30,10 +31,10 @@ package struct HubAddress: Equatable, Sendable, CustomStringConvertible {
     }
   }
 
-  /// The port, which is that of PostgreSQL unless the address has another.
+  /// The port of the address, or PostgreSQL's default port if the address has none.
   var portOrDefault: String { port ?? "5432" }
 
-  /// The same address with its port.
+  /// The same address, always with a port.
   var withPort: HubAddress { HubAddress(host: host, port: portOrDefault) }
 
   package var description: String {
@@ -46,7 +47,7 @@ package struct HubAddress: Equatable, Sendable, CustomStringConvertible {
       let rest = text[text.index(after: end)...]
       return (String(text[text.index(after: text.startIndex)..<end]), rest.isEmpty ? nil : String(rest.dropFirst()))
     }
-    // An IPv6 address has several colons.
+    // A text with several colons is an IPv6 address without a port.
     let parts = text.split(separator: ":", maxSplits: 2, omittingEmptySubsequences: false)
     return parts.count == 2 ? (String(parts[0]), String(parts[1])) : (text, nil)
   }

@@ -29,7 +29,7 @@ extension HubInvitation: Record {
   }
 }
 
-/// A person of a hub, or one of their machines.
+/// A machine of a person on a hub, or a person who has no machine.
 package struct HubLogin: Equatable, Sendable {
   package let handle: String
   package let login: String?
@@ -68,12 +68,12 @@ extension HubLogin: Record {
   }
 }
 
-/// A machine of a person, as its owner sees it.
+/// A machine of the user, in the list that the user can request from the hub.
 package struct HubMachine: Equatable, Sendable {
   package let id: Identifier
   /// The name of the machine.
   package let label: String?
-  /// Whether it is the machine that asks.
+  /// Whether this is the machine that requested the list.
   package let isThis: Bool
   package let isConnected: Bool
   package let joinedAt: Timestamp
@@ -94,15 +94,15 @@ extension HubMachine: Record {
   }
 }
 
-/// A limit for each person on a hub: of an act, of bytes in an hour, or of bytes that the hub keeps.
+/// A limit that a hub applies to each person: on an act, on the bytes sent in an hour, or on the bytes stored.
 package struct HubLimit: Equatable, Sendable {
-  /// The name of an operation of the protocol, and how often a person may do it in a minute.
+  /// The name of an operation in the protocol; `perMinute` is how often a person may do it in a minute.
   package var act: String?
   package var perMinute: Int?
   package var bytesPerHour: Int?
   /// The bytes of files that a person may upload in an hour.
   package var fileBytesPerHour: Int?
-  /// The bytes of messages and files that the hub keeps of a person.
+  /// The bytes of messages, own states and files that the hub stores for a person.
   package var bytesPerPerson: Int?
 
   package static func act(_ act: String, perMinute: Int) -> HubLimit { HubLimit(act: act, perMinute: perMinute) }
@@ -110,7 +110,7 @@ package struct HubLimit: Equatable, Sendable {
   package static func fileBytesPerHour(_ bytes: Int) -> HubLimit { HubLimit(fileBytesPerHour: bytes) }
   package static func bytesPerPerson(_ bytes: Int) -> HubLimit { HubLimit(bytesPerPerson: bytes) }
 
-  /// The acts that can be limited.
+  /// The names of the operations that can be limited.
   package static let acts = Outbox.Act.allCases.map(\.word)
 }
 
@@ -127,7 +127,7 @@ extension HubLimit: Record {
   }
 }
 
-/// What was erased of a person.
+/// The result of erasing a person.
 package struct HubErasure: Equatable, Sendable {
   package let handle: String
   package let messages: Int
@@ -147,7 +147,7 @@ extension HubErasure: Record {
 
 /// A difference between a database and a correct installation.
 package struct HubFinding: Equatable, Sendable {
-  /// Whether only a superuser can fix it.
+  /// Whether the difference is intended, or only a superuser can remove it.
   package let isNote: Bool
   package let text: String
 

@@ -2,12 +2,12 @@ package import DMJSON
 internal import DMKit
 internal import DMStore
 
-/// The size of a hub, and what slows it down.
+/// The size and the load of a hub, and the problems that the administrator must fix.
 package struct HubServer: Equatable, Sendable {
   package struct Size: Equatable, Sendable {
     package let persons: Int
     package let logins: Int
-    /// Machines that were seen in the last 24 hours.
+    /// The number of machines that were connected in the last 24 hours.
     package let loginsToday: Int
     package let conversations: Int
     package let entries: Int
@@ -16,27 +16,27 @@ package struct HubServer: Equatable, Sendable {
   }
 
   package struct Load: Equatable, Sendable {
-    /// The connections of members.
+    /// The number of connections of members.
     package let connections: Int
     package let allConnections: Int
-    /// The maximum number of connections of the server, for all its users together.
+    /// The maximum number of connections that the server allows, for all users together.
     package let connectionLimit: Int
     /// The age in seconds of the oldest open transaction that has written; such a transaction delays all members.
     package let oldestWriteSeconds: Int?
     package let preparedTransactions: Int
-    /// How full the server's queue of notifications is.
+    /// How full the server's queue of notifications is, in percent.
     package let noticePercent: Int
-    /// Whether each commit waits for a standby, and none is connected.
+    /// Whether commits wait for a standby although none is connected.
     package let lacksStandby: Bool
     package let standbys: Int
     /// The lag of the slowest standby in seconds; nil if nothing was written lately, or if the administrator may not
-    /// see it.
+    /// read it.
     package let standbySeconds: Int?
   }
 
   package let version: Int
   package let serverVersion: Int
-  /// The address to which the hub was moved.
+  /// The address to which the hub was moved; nil if it was not moved.
   package let movedTo: String?
   package let size: Size
   package let load: Load

@@ -2,16 +2,18 @@ internal import DMJSON
 internal import DMModel
 internal import DMSystem
 
-/// An invitation for a person who joins: the address of the hub, and a one-time password.
+/// An invitation to a hub: the hub's address, the name of a login, and its one-time password.
 ///
-/// The text form is `dm1:` and a JSON object in base64url (RFC 4648, section 5) without padding.
+/// The text form is `dm1:`, followed by a JSON object that is encoded in base64url (RFC 4648, section 5) without
+/// padding.
 package struct Invitation: Equatable, Sendable {
   package let host: String
   package let port: String
   package let database: String
   package let user: String
   package let password: String
-  /// The certificate of the authority that signed the hub's certificate, in PEM; nil if systems trust the authority.
+  /// The certificate, in PEM, of the authority that signed the hub's certificate; nil if the members' systems trust
+  /// that authority.
   package var authority: String?
   package var hostAddress: String?
 
@@ -45,7 +47,7 @@ package struct Invitation: Equatable, Sendable {
     return Self.prefix + digits.replacing("+", with: "-").replacing("/", with: "_")
   }
 
-  /// - Parameter token: the token, or the record of an invitation, which contains it.
+  /// - Parameter token: the text form, or the JSON record of an invitation, which contains the text form.
   /// - Throws: `bad_field` for a text that is not an invitation.
   package init(token: String) throws {
     if token.hasPrefix("{"),
@@ -73,14 +75,15 @@ package struct Invitation: Equatable, Sendable {
 }
 
 extension JSONObject {
-  /// The string with this name, if it is a single line.
+  /// The string with this name; nil if it is absent or has several lines.
   fileprivate func line(_ name: String) -> String? {
     guard case .string(let text)? = self[name], !text.contains(where: \.isNewline) else { return nil }
     return text
   }
 }
 
-/// The text of a file with a certificate in PEM; empty for `system`, the authorities that the systems of members know.
+/// Reads a certificate in PEM from a file; returns an empty text for the path `system`, which stands for the
+/// authorities that the members' systems trust.
 ///
 /// - Throws: `unknown_file`, `bad_field`.
 package func readCertificate(_ path: String) throws -> String {
@@ -95,12 +98,12 @@ package func readCertificate(_ path: String) throws -> String {
   return text
 }
 
-/// Whether a text contains a certificate in PEM (RFC 7468, section 5) that holds DER.
+/// Whether a text contains a certificate in PEM (RFC 7468, section 5), by its lines and the first byte of its content.
 func isCertificate(_ text: String) -> Bool {
   guard let begin = text.firstRange(of: "-----BEGIN CERTIFICATE-----"),
     let end = text[begin.upperBound...].firstRange(of: "-----END CERTIFICATE-----")
   else { return false }
   let digits = text[begin.upperBound..<end.lowerBound].filter { !$0.isWhitespace }
-  // A certificate is a SEQUENCE of DER (0x30) of some hundred bytes.
+  // A certificate is a DER SEQUENCE, whose tag is 0x30, of some hundred bytes.
   return bytes(base64: digits).map { $0.count > 64 && $0.first == 0x30 } ?? false
 }

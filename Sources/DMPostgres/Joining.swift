@@ -4,14 +4,14 @@ internal import DMStore
 internal import DMSync
 internal import DMSystem
 
-/// Links a store to the hub of an invitation.
+/// Links a store to the hub that an invitation names.
 ///
-/// After a crash at any step, the next call finds the finished steps and does the rest.
+/// After a crash, the next call of `join` skips the steps that are done, and does the others.
 package struct Joining {
   private let messenger: Messenger
   private let location: StoreLocation
 
-  /// - Throws: `cannot_create` for a store that already has conversations; the invitation is not used up then.
+  /// - Throws: `cannot_create` for a store that already has conversations; the invitation stays valid then.
   package init(_ messenger: Messenger) throws {
     self.messenger = messenger
     location = messenger.location
@@ -21,11 +21,11 @@ package struct Joining {
   /// Whether a join was begun and is not finished.
   package var hasBegun: Bool { fileExists(location.joiningHub) }
 
-  /// Joins with an invitation; for nil, continues the join that was begun.
+  /// Joins with an invitation; if it is nil, continues the join that was begun.
   ///
   /// Does nothing if this store has already joined with the invitation.
   ///
-  /// - Throws: `no_hub` for nil if no join was begun, `HubFault`, or an error of the store.
+  /// - Throws: `no_hub` if the invitation is nil and no join was begun; `HubFault`; or an error of the store.
   package func join(_ invitation: Invitation?) throws {
     if let invitation, !hasBegun, try isOf(invitation, location.hub) { return }
     if let invitation, try !isOf(invitation, location.joiningHub) { try begin(invitation) }
@@ -35,12 +35,13 @@ package struct Joining {
     let hello = try link.open()
     try link.joined()
     try messenger.link(to: hello)
-    // Called again, to end a connection that was being made with the invitation's password at the first call.
+    // The second call ends a connection that another program was still opening, with the invitation's password, during
+    // the first call.
     try link.joined()
     link.close()
     credentials.invitation = nil
-    // Replaces the credentials only now: the store may have been linked before, and an invitation to another hub must
-    // not break that link.
+    // The credentials are replaced last: if the store is linked already, an invitation to another hub must not break
+    // that link.
     try credentials.replaceThose(of: location, from: location.joiningHub)
     Relocation(location).cancel()
   }
@@ -52,7 +53,7 @@ package struct Joining {
     return credentials.user == invitation.user && credentials.host == invitation.host
   }
 
-  /// Records the new password of the login before the login gets it.
+  /// Records the login's new password before the hub gets it, so that a crash cannot lose the password.
   private func begin(_ invitation: Invitation) throws {
     try messenger.createStore()
     var credentials = Credentials(invitation)
@@ -69,7 +70,7 @@ package struct Joining {
     return false
   }
 
-  /// Replaces the password of the invitation with the new one.
+  /// Changes the login's password from the invitation's password to the new one.
   private func signUp(_ credentials: Credentials) throws {
     guard let invitation = credentials.invitation else { return }
     var once = credentials
@@ -77,7 +78,7 @@ package struct Joining {
     let greeting = try PQHosts(once.settings()).first(
       { try PQGreeting($0, label: hostName()) }, isSuitable: { !$0.hello.isStandby })
     let connection = greeting.connection
-    // Checks this before the password is changed, because the change uses up the invitation.
+    // This check comes before the change of the password, because that change uses up the invitation.
     try messenger.checkMayLink(to: greeting.hello)
     try connection.run([PQConnection.Statement("SELECT dm1.signing_up()")])
     let verifier = try connection.verifier(of: credentials.password, for: credentials.user)
@@ -91,23 +92,22 @@ package struct Joining {
   }
 }
 
-/// Removes this machine's login from the hub, and deletes its credentials; does nothing if the store has no
-/// credentials.
+/// Removes this machine's login from the hub, and deletes the login's credentials; does nothing if the store has none.
 ///
-/// - Throws: `HubFault` if the hub does not answer; the credentials are kept then.
+/// - Throws: `HubFault` if the hub does not answer; the store then keeps the credentials.
 package func sayGoodbye(_ link: PQHubLink, _ location: StoreLocation) throws {
   guard fileExists(location.hub) else { return }
   do {
     _ = try link.open()
     try link.goodbye()
   } catch HubFault.refused {
-    // Ignored, because the hub no longer has this machine.
+    // The hub no longer has this login, so there is nothing to remove.
   }
   link.close()
   forgetCredentials(location)
 }
 
-/// Removes what a store needs to connect to its hub.
+/// Deletes a store's credentials, including those for a new address of the hub.
 package func forgetCredentials(_ location: StoreLocation) {
   removeFile(location.hub)
   Relocation(location).cancel()

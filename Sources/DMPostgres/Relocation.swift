@@ -4,11 +4,12 @@ internal import DMStore
 internal import DMSync
 internal import DMSystem
 
-/// Where a hub was moved to.
+/// The new address of a hub that was moved.
 struct HubMove: Equatable {
   let hub: Identifier?
   let address: HubAddress
-  /// The certificate of the authority that signed the certificate there, in PEM; nil for the same as before.
+  /// The certificate, in PEM, of the authority that signed the new server's certificate; nil if the authority stays the
+  /// same.
   let authority: String?
 
   init(hub: Identifier? = nil, address: HubAddress, authority: String?) {
@@ -17,9 +18,9 @@ struct HubMove: Equatable {
     self.authority = authority
   }
 
-  /// Asks a hub where it was moved to; nil if it was not moved.
+  /// Asks a hub for its new address; nil if the hub was not moved.
   ///
-  /// - Throws: `HubFault`; `damaged` if the hub was moved, but does not return a valid address.
+  /// - Throws: `HubFault`, which is `damaged` if the hub was moved, but does not return a valid address.
   init?(of hub: Identifier, _ connection: PQConnection) throws {
     let rows = try connection.rows("SELECT address, authority FROM dm1.moved()") {
       ($0.optionalText(0), $0.optionalText(1))
@@ -34,8 +35,9 @@ struct HubMove: Equatable {
 
 /// Moves a store to the new address of its hub.
 ///
-/// A second file has the credentials for the new address; it replaces the first after the hub has answered there. Until
-/// then the old address is asked, too, because the administrator may call the members back.
+/// The credentials for the new address are in a second file, which replaces the first one after the hub has answered at
+/// the new address. Until then, each attempt tries the new address and then the old one, because the administrator may
+/// cancel the move.
 package struct Relocation {
   private let location: StoreLocation
 
@@ -43,16 +45,16 @@ package struct Relocation {
 
   private var hasBegun: Bool { fileExists(location.movingHub) }
 
-  /// Connects to the hub at its new address, or else at its old one.
+  /// Connects to the hub at its new address or, if that fails, at its old address.
   ///
-  /// - Throws: `HubFault`; `lost` for a hub that was moved and is not yet open at its new address.
+  /// - Throws: `HubFault`, which is `lost` if the hub was moved and cannot be reached at its new address yet.
   func opened(_ connect: (PQConnection.Settings) throws -> PQGreeting) throws -> PQGreeting {
     let attempt = hasBegun ? arrived(connect) : nil
     if case .success(let there)? = attempt { return there }
     let old = Result { try connect(Credentials(file: location.hub).settings()) }
     guard case .success(let here) = old else { return try notYetOpen(attempt ?? old, hasBegun) }
     guard let move = here.move else {
-      // The administrator has called the members back.
+      // The administrator has cancelled the move.
       try locked { cancel() }
       return here
     }
@@ -60,7 +62,8 @@ package struct Relocation {
     return try notYetOpen(isNew ? arrived(connect) : attempt ?? old, true)
   }
 
-  /// The result of an attempt; while the hub moves, any fault counts as `lost`, because the new server may not be set up yet.
+  /// The result of an attempt to connect; while the hub moves, each `HubFault` is thrown as `lost`, because the new
+  /// server may not be set up yet.
   private func notYetOpen(_ attempt: Result<PQGreeting, any Error>, _ isMoving: Bool) throws -> PQGreeting {
     do {
       return try attempt.get()
@@ -70,12 +73,12 @@ package struct Relocation {
     }
   }
 
-  /// Connects to the new address, and makes its credentials those of the store.
+  /// Connects to the new address, and makes the credentials for it those of the store.
   private func arrived(_ connect: (PQConnection.Settings) throws -> PQGreeting) -> Result<PQGreeting, any Error> {
     Result { try locked { try arrive(connect, movesLeft: 3) } }
   }
 
-  /// - Parameter movesLeft: how often the hub may have moved on.
+  /// - Parameter movesLeft: how many further moves to follow.
   private func arrive(
     _ connect: (PQConnection.Settings) throws -> PQGreeting, movesLeft: Int
   ) throws -> PQGreeting {
@@ -83,7 +86,7 @@ package struct Relocation {
     let there = try connect(credentials.settings())
     if let hub = credentials.hub, hub != there.hello.hub { throw HubFault.lost("another hub is there") }
     if let next = there.move {
-      // A hub that was copied and not yet installed says that it moves to where it is.
+      // Until the hub is installed on the new server, the copy there reports a move to its own address.
       guard movesLeft > 0, try begin(next) else { throw HubFault.lost("the hub is not set up there") }
       return try arrive(connect, movesLeft: movesLeft - 1)
     }
@@ -92,7 +95,7 @@ package struct Relocation {
     return there
   }
 
-  /// Keeps other processes from changing the new address meanwhile.
+  /// Runs `body` under a lock, so that no other process changes the new address meanwhile.
   private func locked<Value>(_ body: () throws -> Value) throws -> Value {
     let lock = try FileLock(
       path: location.movingLock, milliseconds: 30_000,
@@ -104,7 +107,7 @@ package struct Relocation {
 
   /// Records the new address.
   ///
-  /// - Returns: whether it differs from the address that was recorded before.
+  /// - Returns: whether the new address or its certificate differs from those that were recorded before.
   private func begin(_ move: HubMove) throws -> Bool {
     let before = recorded
     var credentials = try Credentials(file: location.hub)
@@ -117,7 +120,7 @@ package struct Relocation {
     return before != recorded
   }
 
-  /// The file with the new address, and the certificate that it names.
+  /// The contents of the file with the new address, and of the certificate file that it names.
   private var recorded: [[UInt8]?] {
     [
       readFile(location.movingHub, limit: Credentials.sizeLimit),
@@ -125,7 +128,7 @@ package struct Relocation {
     ]
   }
 
-  /// Deletes the new address, so that the store stays at the old one.
+  /// Deletes the recorded new address, so that the store stays at the old one.
   func cancel() {
     guard hasBegun else { return }
     let there = Credentials.authority(in: location.movingHub)
@@ -133,9 +136,9 @@ package struct Relocation {
     if let there, there != Credentials.authority(in: location.hub) { removeFile(there) }
   }
 
-  /// Gives the store an address of its hub that its user knows, because the old one does not answer any more.
+  /// Records a new address of the hub that the user has given, because the hub no longer answers at the old one.
   ///
-  /// The next connection tries it first.
+  /// The next attempt to connect tries this address first.
   ///
   /// - Throws: `no_hub` for a store without a hub.
   package func move(_ messenger: Messenger, to address: HubAddress, authority: String?) throws {
@@ -143,7 +146,7 @@ package struct Relocation {
     _ = try locked { try begin(move) }
   }
 
-  /// - Throws: `hub_unreachable` if the store is not at this address.
+  /// - Throws: `hub_unreachable` if the store's credentials have another address.
   package func check(isAt address: HubAddress) throws {
     let credentials = try Credentials(file: location.hub)
     if (credentials.host, credentials.port) == (address.host, address.portOrDefault) { return }

@@ -3,9 +3,9 @@ internal import DMModel
 internal import DMStore
 internal import DMSystem
 
-/// Uploads the files of messages that wait, and fetches the contents of messages that came.
+/// Uploads the files of waiting messages, and fetches the contents of received attachments.
 ///
-/// Only one process at a time does this for a store; see `lead`. A transfer that is interrupted goes on where it ended.
+/// Only one process at a time does this for a store; see `lead`. An interrupted transfer resumes where it ended.
 package final class FileCarrier {
   private let messenger: Messenger
   private let store: Store
@@ -14,23 +14,24 @@ package final class FileCarrier {
   private var lock: FileLock?
   private var isOpen = false
 
-  /// The size of a chunk, which is part of the protocol.
+  /// The size of a chunk in bytes, which is part of the protocol.
   private let chunkBytes: Int
-  /// The number of chunks of a round trip: more while the connection is fast.
+  /// The number of chunks in a round trip, which grows while the connection is fast.
   private var batch = 1
   private static let mostChunks = 16
-  /// Whether the last file was one to be uploaded.
+  /// Whether the last transfer was an upload.
   private var hasUploaded = false
-  /// The file after the current one, if that must wait.
+  /// The file to transfer next, if the current one must wait for it.
   private var following: HubFiles.Row?
-  /// Microseconds.
+  /// A round trip that takes less than `fast` doubles the number of chunks, and one that takes more than `slow` halves
+  /// it; in microseconds.
   private static let fast: Int64 = 1_000_000
   private static let slow: Int64 = 4_000_000
-  /// Microseconds until the next attempt after a fault of the connection, and after one of this machine.
+  /// Microseconds until the next attempt after a fault of the connection, and after an error on this machine.
   private static let connectionPause: Int64 = 5_000_000
   private static let machinePause: Int64 = 60_000_000
 
-  /// - Parameter chunkBytes: the size of a chunk; other than the hub's only in tests.
+  /// - Parameter chunkBytes: the size of a chunk; only tests use a size that is not the hub's.
   /// - Throws: `no_hub` for a store that is not linked.
   package init(_ messenger: Messenger, _ link: any FileLink, chunkBytes: Int = 256 * 1024) throws {
     self.messenger = messenger
@@ -50,11 +51,11 @@ package final class FileCarrier {
     return lock != nil
   }
 
-  /// Carries all files that can be carried now, and closes the connection.
+  /// Transfers all files that can be transferred now, and closes the connection.
   ///
-  /// A file that fails does not stop the others.
+  /// An error with one file does not stop the others, but a fault of the connection does.
   ///
-  /// - Throws: `HubFault`, after it was recorded with the file.
+  /// - Throws: `HubFault`, after it was recorded for the file.
   package func carry() throws {
     defer {
       close()
@@ -75,23 +76,24 @@ package final class FileCarrier {
         try postpone(file, fault.text, Self.connectionPause)
         throw fault
       } catch let error as DMError {
-        // Rows of the answer may be unread.
+        // The connection cannot be used again, because rows of an answer may be unread.
         close()
         try postpone(file, error.message, Self.machinePause)
       }
     }
   }
 
-  /// The next file: the smallest one, and uploads and fetches in turns.
+  /// The next file: uploads and fetches alternate, and smaller files come first.
   private func next() throws -> HubFiles.Row? { try store.read { try store.hubFiles.next(uploads: !hasUploaded) } }
 
-  /// Whether another file comes before the rest of this one.
+  /// Whether another file, now in `following`, comes before the rest of this one.
   private func mustYield(_ file: HubFiles.Row) throws -> Bool {
     following = try next()
     return following?.key != file.key
   }
 
-  /// Carries chunks, and chooses the number of the next ones so that a slow connection answers in time.
+  /// Measures a round trip, and chooses the number of chunks for the next one, so that a slow connection answers in
+  /// time.
   private func timed<Value>(_ body: () throws -> Value) throws -> Value {
     let start = monotonicMicroseconds()
     let value = try body()
@@ -119,7 +121,7 @@ package final class FileCarrier {
   // MARK: Uploading
 
   private func upload(_ file: HubFiles.Row) throws {
-    // A content that is forwarded need not be here, because the hub has it.
+    // The hub already has the file of a forwarded message, so the content need not be in this store.
     guard location.contents.size(of: file.key.hash) == file.key.size else { return try finish(file) }
     let begun = try link.upload(file.key.id, size: file.key.size)
     if begun.fault == "id_taken" { return try replace(file) }
@@ -139,30 +141,30 @@ package final class FileCarrier {
     try finish(file)
   }
 
-  /// - Throws: `store_damaged` if the content is shorter than it was.
+  /// - Throws: `store_damaged` if the content is shorter than its recorded size.
   private func chunks(of content: borrowing OpenFile, _ file: HubFiles.Row, from number: Int) throws -> [[UInt8]] {
     let rest = file.key.size - number * chunkBytes
     var chunks: [[UInt8]] = []
     for offset in stride(from: 0, to: min(rest, batch * chunkBytes), by: chunkBytes) {
       let chunk = content.read(chunkBytes) ?? []
       guard chunk.count == min(chunkBytes, rest - offset) else {
-        throw DMError(.storeDamaged, "the content in the store is shorter than it was")
+        throw DMError(.storeDamaged, "the content in the store is shorter than its recorded size")
       }
       chunks.append(chunk)
     }
     return chunks
   }
 
-  /// Whether the hub takes what was sent; if not, records the reason.
+  /// Whether the hub accepted a call; if not, records the reason.
   private func isTaken(_ answer: FileAnswer, _ file: HubFiles.Row) throws -> Bool {
     switch answer.fault {
     case nil: return true
     case "over_quota":
-      // The clock here may be ahead of the hub's.
+      // If the clock of this machine is ahead of the hub's, `retryAt` may be in the past here.
       let soonest = Self.time(after: Self.machinePause)
       let until = max(answer.retryAt ?? soonest, soonest)
       try fail(file, Messenger.overQuota, until: until)
-    // The hub was restored, or has erased the file since; the upload begins anew.
+    // The hub was restored, or has erased the file since, so the upload begins again.
     case "unknown_attachment": try postpone(file, "the hub has lost what was uploaded", Self.connectionPause)
     case let fault?: try fail(file, "the hub refuses the file (\(fault))", until: nil)
     }
@@ -182,7 +184,7 @@ package final class FileCarrier {
     try fail(file, fault, until: Self.time(after: pause))
   }
 
-  /// Records that an attempt failed, to be repeated after a time, or for nil not at all.
+  /// Records that an attempt failed; the next one is at `time`, or never if `time` is nil.
   private func fail(_ file: HubFiles.Row, _ fault: String, until time: Timestamp?) throws {
     try store.write { try store.hubFiles.fail(file.key, fault, until: time) }
   }
@@ -195,7 +197,7 @@ package final class FileCarrier {
 
   private func fetch(_ file: HubFiles.Row) throws {
     try location.contents.create()
-    // A content of another size is another one than its sender described.
+    // The content may be here already. If its size differs, the sender has described a wrong size.
     if location.contents.size(of: file.key.hash) != nil { return try finishFetching(file) }
     var part = try PartialContent(location.contents, file, chunkBytes)
     while part.count < file.key.size {
@@ -229,7 +231,7 @@ package final class FileCarrier {
   }
 }
 
-/// A content that is being fetched, in a file of its own, so that the transfer can go on after an interruption.
+/// A content that is being fetched; it has its own file, so that the transfer can resume after an interruption.
 private struct PartialContent: ~Copyable {
   let path: String
   private let file: OpenFile
@@ -238,10 +240,10 @@ private struct PartialContent: ~Copyable {
   private let chunkBytes: Int
   private var sum: SHA256
 
-  /// Opens the file, and reads the whole chunks that it has.
+  /// Opens the file, and hashes the complete chunks that it has.
   init(_ contents: ContentFolder, _ row: HubFiles.Row, _ chunkBytes: Int) throws {
     let path = contents.partialPath(of: row.key.hash)
-    // Another sender may have named another size.
+    // A larger file belongs to an attachment with the same hash, for which another sender has described a larger size.
     if let status = FileStatus(itself: path), status.size > row.key.size { removeFile(path) }
     if case .failed(let reason) = createFile(path) { throw fileError(.cannotCreate, "create", path, reason) }
     let file = try OpenFile(path, for: .readingAndWriting) { fileError(.inputOutput, "open", path, $0) }

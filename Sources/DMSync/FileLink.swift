@@ -1,24 +1,24 @@
 package import DMModel
 
-/// A connection to a hub for files.
+/// A connection to a hub, for the transfer of files.
 ///
-/// It is not the connection of the messages, which would wait for large files.
-/// Every call can throw `HubFault`. After that the link is closed, and `open` connects again.
+/// Messages have another connection, so that they do not wait for large files. Every call can throw `HubFault`. After a
+/// fault, close the link; `open` connects again.
 package protocol FileLink: AnyObject {
   func open() throws -> HubHello
 
-  /// Begins to upload a file, or goes on.
+  /// Begins to upload a file, or resumes the upload.
   func upload(_ file: Identifier, size: Int) throws -> FileAnswer
 
   /// Adds chunks to a file, in one round trip.
   ///
   /// - Parameters:
-  ///   - chunks: all have the hub's size of a chunk, but for the last one of a file.
-  ///   - first: the number of the first of them; the first chunk of a file is 0.
-  /// - Returns: the refusal of the first chunk that the hub refuses, if it refuses one.
+  ///   - chunks: the chunks. Each has the hub's size of a chunk; only the last one of a file may be shorter.
+  ///   - first: the number of the first of these chunks; the first chunk of a file is 0.
+  /// - Returns: the answer to the first chunk that the hub refuses; an answer without a fault if it refuses none.
   func put(_ chunks: [[UInt8]], of file: Identifier, first: Int) throws -> FileAnswer
 
-  /// Calls `body` with each of the next chunks of a file; with none for a file that the user does not see.
+  /// Calls `body` with each of the next `count` chunks of a file; not at all for a file that the user does not see.
   func fetch(_ file: Identifier, first: Int, count: Int, _ body: (UnsafeRawBufferPointer) throws -> Void) throws
 
   func close()

@@ -2,26 +2,26 @@ package import DMKit
 internal import DMModel
 internal import DMSystem
 
-/// Has files carried by another process, so that messages do not wait for them.
+/// Starts another process that uploads and fetches files, so that files do not delay messages.
 package final class FileWork {
   private let messenger: Messenger
   private let start: () throws -> Void
   /// When a process may be started again, as a time of `monotonicMicroseconds`.
   private var startAt: Int64 = 0
 
-  /// Microseconds.
+  /// Both are in microseconds.
   private static let pause: Int64 = 2_000_000
   private static let tick: Int64 = 200_000
-  /// How often a process is started while another one waits for the files.
+  /// The maximum number of processes that `finish` starts.
   private static let mostStarts = 20
 
-  /// - Parameter start: starts a process that carries files, unless one runs.
+  /// - Parameter start: starts a process that uploads and fetches files, unless one runs already.
   package init(_ messenger: Messenger, start: @escaping () throws -> Void) {
     self.messenger = messenger
     self.start = start
   }
 
-  /// Starts the process if files are due.
+  /// Starts the process if a file can be transferred now.
   ///
   /// - Returns: when to look again, as a time of `monotonicMicroseconds`; `.max` if no file waits.
   @discardableResult func carry(_ engine: SyncEngine) throws -> Int64 {
@@ -36,7 +36,7 @@ package final class FileWork {
     return startAt
   }
 
-  /// Has all files carried that are due, and pushes the messages that wait for them meanwhile.
+  /// Waits until all files that are due were transferred, and pushes the messages whose files were uploaded.
   func finish(_ engine: SyncEngine) throws {
     var starts = 0
     while let dueAt = try engine.filesDueAt(), dueAt <= .now, starts < Self.mostStarts {

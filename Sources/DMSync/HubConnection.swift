@@ -5,9 +5,10 @@ internal import DMStore
 ///
 /// It does no input or output. Each connection starts with a new state machine.
 struct HubConnection {
-  /// An event of the connection; `held` is the state of the conversation in this store, nil if the store has none.
+  /// An event of the connection; `held` is how far this store has pulled the conversation, nil if it has not pulled any
+  /// of it.
   enum Event {
-    /// The hub has let this machine in.
+    /// The hub has accepted the connection.
     case opened(HubHello)
     /// A comparison lists a conversation.
     case listed(HubComparison.Conversation, held: HubConversations.Row?)
@@ -16,19 +17,19 @@ struct HubConnection {
     /// All conversations of a comparison were listed.
     case compared(horizon: String)
     case pulling([Identifier])
-    /// Entries of a conversation are in this store.
+    /// Pulled entries of a conversation were applied to this store.
     case applied(Identifier)
     /// The pulled entries do not continue the log that this store has.
     case doesNotContinue(Identifier)
-    /// The pulled entries do not fit the store.
+    /// The log of a conversation cannot be applied to this store.
     case doesNotFit(Identifier, DMError.Code)
     /// At the rev of this store's last entry, the hub has a different entry.
     case forked(Identifier)
-    /// An exchange that brought entries of a conversation has ended.
+    /// An exchange that pulled a conversation has ended.
     ///
-    /// - Parameter limit: the maximum number of entries that it brings.
+    /// - Parameter limit: the maximum number of entries that were requested.
     case pulled(Identifier, count: Int, limit: Int, held: HubConversations.Row?)
-    /// The answers to a push do not fit what this store has pulled.
+    /// The answers to a push contradict what this store has pulled.
     case isBehind
   }
 
@@ -38,23 +39,26 @@ struct HubConnection {
     case beginAnew(Identifier, Replica.Reason)
     /// Record that the conversation is no longer pulled.
     case setAside(Identifier, DMError.Code)
-    /// Record that the conversation is pulled again.
+    /// Record that the conversation is no longer set aside.
     case endFault(Identifier)
   }
 
-  /// Nil while no connection is open.
+  /// The hub's greeting; nil while no connection is open.
   private(set) var hello: HubHello?
-  /// The last comparison of each conversation, until the conversation is pulled.
+  /// What the last comparison says about each conversation, until the conversation is pulled.
   private(set) var named: [Identifier: HubComparison.Conversation] = [:]
-  /// The hub's list of members of each conversation whose beginning the user cannot see, until it is pulled.
+  /// The hub's lists of members, each until its conversation is pulled.
+  ///
+  /// They are needed if the user cannot see all entries by which members join and leave.
   var members: [Identifier: [HubMember]] = [:]
-  /// The horizon of the last comparison, until all conversations that it listed are pulled.
+  /// The horizon of the last comparison, until all conversations that the comparison listed are pulled.
   private(set) var horizon: String?
   /// The conversations to pull, in this order.
   private(set) var toPull: [Identifier] = []
-  /// The conversations whose last pull did not continue the log that this store has.
+  /// The conversations whose last pull did not continue this store's log, or lacked entries that the comparison listed.
   private(set) var doubted: Set<Identifier> = []
-  /// The conversations that are no longer pulled, and why.
+  /// The conversations that are set aside: they are no longer pulled on this connection, for the reason that the code
+  /// gives.
   private(set) var setAside: [Identifier: DMError.Code] = [:]
   /// The conversations for which the hub has another log than this store.
   private(set) var forked: [Identifier] = []
@@ -111,7 +115,7 @@ struct HubConnection {
     return seesMore ? [.beginAnew(id, .seesMore)] : []
   }
 
-  /// Checks that a conversation was pulled to its end; one that is queued to be pulled again is not checked yet.
+  /// Checks that a conversation was pulled to its end, unless it is queued to be pulled again.
   private mutating func judge(_ id: Identifier, isFull: Bool, _ held: HubConversations.Row?) -> [Output] {
     var outputs: [Output] = []
     if !toPull.contains(id) {
@@ -121,9 +125,9 @@ struct HubConnection {
         outputs.append(.endFault(id))
       }
     }
-    // After a full page there may be more entries, and messages of this page may already have the texts of later edits.
-    // If the hub is then restored to a state before these edits, only a comparison notices it. No new comparison is
-    // needed if an earlier one has already said how far the log continues.
+    // After a full page, the log may have more entries. The messages of this page may already have the texts of later
+    // edits, and if the hub is then restored to a state before these edits, only a comparison shows that. No new
+    // comparison is needed if an earlier one has shown how far the log continues.
     if isFull {
       enqueue(id)
       if named[id] == nil, let held, held.namedRev <= held.rev { mustCompare = true }
@@ -137,7 +141,8 @@ struct HubConnection {
     return next <= held.namedRev
   }
 
-  /// Compares again, once, because the last comparison may be out of date; the second time, sets the conversation aside.
+  /// Requests a comparison, because the last one may be out of date; if the next pull is no better, sets the
+  /// conversation aside.
   private mutating func doubt(_ id: Identifier) -> [Output] {
     guard doubted.insert(id).inserted else { return setAside(id, for: .hubDamaged) }
     mustCompare = true

@@ -1,15 +1,15 @@
 internal import DMKit
 package import DMModel
 
-/// Why a call of a hub failed.
+/// The reason why a call to a hub failed.
 package enum HubFault: Error, Equatable, Sendable {
-  /// The hub cannot be reached, or the connection ended; what was in progress may or may not have happened.
+  /// The hub cannot be reached, or the connection ended; the hub may have carried out what was in progress.
   case lost(String)
-  /// The hub does not let this login in.
+  /// The hub refuses this login, for example because it was revoked.
   case refused(String)
-  /// The server refuses one of this login's acts, perhaps only during maintenance.
+  /// The server denies this login a permission, perhaps only during maintenance.
   case denied(String)
-  /// The server has no rule that lets this login in: it was revoked, or the server is being maintained.
+  /// The configuration of the server does not let this login in, because the login was revoked, or during maintenance.
   case turnedAway(String)
   /// The hub, its protocol or the person is not the expected one.
   case mismatch(String)
@@ -17,7 +17,7 @@ package enum HubFault: Error, Equatable, Sendable {
   case readOnly(String)
   /// The hub asks for the call to be repeated at once.
   case again(String)
-  /// An open transaction holds a lock; the set has the locked conversations, as far as they could be found.
+  /// Another transaction holds a lock; the set has the locked conversations that could be found.
   case locked(String, Set<Identifier>)
   /// The hub ended a call that took too long.
   case timedOut(String)
@@ -28,7 +28,7 @@ package enum HubFault: Error, Equatable, Sendable {
 }
 
 extension HubFault {
-  /// What went wrong, in words.
+  /// The description of the fault, as a clause.
   package var text: String {
     switch self {
     case .lost(let text), .refused(let text), .denied(let text), .turnedAway(let text), .mismatch(let text),

@@ -7,14 +7,14 @@ extension Messenger {
   ///
   /// - Throws: `cannot_create` for a store that already has conversations.
   package func checkMayLink() throws {
-    // A program that created the store may have been killed before its first write.
+    // `Store.open` returns nil if the program that created the store was killed before its first write.
     guard try location.state() == .present, let store = try Store.open(location) else { return }
     try store.read {
       if try !store.isLinked && store.conversations.hasAny() { throw alreadyUsed }
     }
   }
 
-  /// Refuses a hub that is not the store's hub, or that gives this login to another user.
+  /// Refuses a hub that is not the store's hub, or on which this login belongs to another user.
   ///
   /// - Throws: `hub_mismatch`.
   package func checkMayLink(to hello: HubHello) throws {

@@ -1,34 +1,35 @@
 internal import DMKit
 internal import DMStore
 
-/// What a connection knows of the exchange of the user's own states.
+/// The progress of the exchange of own states on a connection.
 struct OwnStateExchange {
-  /// The last rev that the hub may have.
+  /// The highest rev of own states that the hub may have.
   private var namedRev: Int64 = 0
-  /// The last rev at the last comparison; nil if the next one begins anew.
+  /// The last rev of own states at the last comparison; nil after a failure, so that the next comparison clears
+  /// `isAtRest`.
   private var comparedRev: Int64?
-  /// The rev up to which this connection has read the states, while it has not come to their end.
+  /// The rev up to which this connection has read the states; nil if it has read all.
   private(set) var cursor: Int64?
-  /// The conversations that the hub has states of, while all are read from the first on.
+  /// The conversations of which the hub has states, while all states are read again from the first one; otherwise nil.
   private(set) var seen: Set<Identifier>?
-  /// The conversations whose states name messages that this store does not have.
+  /// The conversations whose states refer to messages that this store does not have.
   private var missing: Set<Identifier> = []
-  /// Those that were pulled since.
+  /// The conversations that were in `missing`, and were pulled since.
   private(set) var awaited: Set<Identifier> = []
-  /// Those that were queued to be pulled since the last comparison.
+  /// The conversations that were queued to be pulled, because of `missing`, since the last comparison.
   private var tried: Set<Identifier> = []
-  /// The rev of the first state that was left out; this store asks for it again.
+  /// The rev of the first state that was not taken, and must be requested again.
   private var firstLeft: Int64?
-  /// Whether nothing can be taken until a conversation is pulled, or the hub names a later rev.
+  /// Whether no state can be taken until a conversation is pulled, or until the hub reports another rev.
   private var isAtRest = false
-  /// When changes can be given again, as a time of `monotonicMicroseconds`.
+  /// When changed states can be given to the hub again, as a time of `monotonicMicroseconds`.
   private(set) var heldUntil: Int64 = 0
   /// The maximum number of states to read at once.
   private(set) var limit = 500
 
   // MARK: Events
 
-  /// A comparison has named the last rev.
+  /// A comparison has returned the last rev of own states.
   mutating func compared(rev: Int64, mustReread: Bool) {
     if rev != comparedRev { isAtRest = false }
     if !isAtRest { namedRev = rev }
@@ -36,26 +37,28 @@ struct OwnStateExchange {
     if mustReread, seen == nil { (seen, cursor) = ([], 0) }
   }
 
-  /// Another machine of the user has given a state.
+  /// Another machine of the user has given a state to the hub.
   mutating func hinted() { (namedRev, isAtRest) = (.max, false) }
 
-  /// Entries of a conversation are in this store.
+  /// A pull of a conversation has ended.
   mutating func pulled(_ id: Identifier) {
     guard missing.remove(id) != nil else { return }
     awaited.insert(id)
     hinted()
   }
 
-  /// The hub could not answer in time; it is asked for less, and after a pause if that is not possible.
+  /// The hub could not answer in time.
+  ///
+  /// The next call asks for fewer states or, if that is not possible, comes after a pause.
   mutating func failed(at time: Int64, wasTooMuch: Bool) {
     if wasTooMuch, limit > 1 { return limit = max(1, limit / 4) }
     (isAtRest, comparedRev, heldUntil) = (true, nil, time + Self.pause)
   }
 
-  /// Something was too large to be given, or the hub has not kept it.
+  /// A state was too large to be given, or the hub has not stored it.
   mutating func refused(at time: Int64) { heldUntil = time + Self.pause }
 
-  /// Microseconds.
+  /// Microseconds until changed states are given again.
   private static let pause: Int64 = 60_000_000
 
   // MARK: Reading
@@ -63,14 +66,15 @@ struct OwnStateExchange {
   /// Whether the hub may have states after a rev.
   func hasNews(after rev: Int64) -> Bool { !isAtRest && (seen != nil || namedRev > (cursor ?? rev)) }
 
-  /// Notes the states of a page.
+  /// Records that a page of states was read.
   ///
   /// - Parameters:
-  ///   - states: all states of the page, up to the rev `end`.
-  ///   - new: the conversations of those that were left out.
-  ///   - left: the rev of the first of these.
-  ///   - isLast: whether there are no more.
-  /// - Returns: the rev up to which this store has all states; nil if more states follow.
+  ///   - states: all states of the page, whose last rev is `end`.
+  ///   - new: the conversations of the states that were not taken.
+  ///   - left: the rev of the first state that was not taken.
+  ///   - isLast: whether the hub has no more states.
+  /// - Returns: the rev up to which this store has taken all states; nil while all states are read again and more
+  ///   follow.
   mutating func read(
     _ states: [HubOwnState], to end: Int64, missing new: Set<Identifier>, firstLeft left: Int64?, isLast: Bool
   ) -> Int64? {
@@ -87,14 +91,15 @@ struct OwnStateExchange {
     return whole
   }
 
-  /// The conversations that the hub has states of, if all were read from the first on.
+  /// The conversations of which the hub has states, after all states were read again from the first one; otherwise nil.
   mutating func takeSeen() -> Set<Identifier>? {
     guard cursor == nil else { return nil }
     defer { seen = nil }
     return seen
   }
 
-  /// The conversations to pull because their states name later messages; each once for a comparison.
+  /// The conversations to pull, because their states refer to later messages; each is returned once until the next
+  /// comparison.
   mutating func takeMissing() -> Set<Identifier> {
     defer { tried.formUnion(missing) }
     return missing.subtracting(tried)

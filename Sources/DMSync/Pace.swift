@@ -1,12 +1,15 @@
 internal import DMKit
 
-/// The sizes of pushes and pulls, and what the engine skips for a while; kept from one connection to the next.
+/// The sizes of pushes and pulls, and the conversations and hints that the engine skips for a while.
+///
+/// These are kept from one connection to the next.
 ///
 /// Times are those of `monotonicMicroseconds`.
 struct Pace {
   static let maximumBatch = 100
-  /// How many hints in a row may bring nothing before hints are ignored; two machines that write at the same time cause
-  /// a few such hints.
+  /// How many hints in a row may bring no entries before the hints of a conversation are ignored for a while.
+  ///
+  /// Two machines that write at the same time cause a few such hints.
   private static let freeEmptyHints = 16
 
   /// When the hub last answered a comparison.
@@ -15,18 +18,19 @@ struct Pace {
   private(set) var batchSize = Pace.maximumBatch
   /// Divides the maximum numbers of entries and conversations in a pull; it grows after a pull that took too long.
   private(set) var divisor = 1
-  /// The conversations that others locked during a push: how often in a row, and until when nothing is pushed to them.
+  /// For each conversation that another transaction locked during a push: how often that happened in a row, and until
+  /// when nothing is pushed to the conversation.
   ///
   /// The key nil stands for operations without a conversation.
   private var locked: [Identifier?: (count: Int, until: Int64)] = [:]
   /// The conversations that are pulled because of a hint.
   private var hinted: Set<Identifier> = []
-  /// For each conversation, how many hints in a row brought nothing, and until when its hints are ignored.
+  /// For each conversation, how many hints in a row brought no entries, and until when its hints are ignored.
   private var emptyHints: [Identifier: (count: Int, until: Int64)] = [:]
 
   // MARK: Size
 
-  /// Makes pushes and pulls larger again, after an exchange that went well.
+  /// Makes pushes and pulls larger again, after a successful exchange.
   mutating func widen() {
     batchSize = min(2 * batchSize, Self.maximumBatch)
     divisor = max(1, divisor / 2)
@@ -42,7 +46,7 @@ struct Pace {
     case fail(HubFault)
   }
 
-  /// Makes pushes and pulls smaller after a fault, until the cause is isolated.
+  /// Makes pushes and pulls smaller after a fault, so that further faults isolate the cause.
   ///
   /// - Parameters:
   ///   - pushed: the conversation of each operation that was pushed.
@@ -53,7 +57,7 @@ struct Pace {
     case .poison where pushed.count > 1, .timedOut where pushed.count > 1: batchSize = pushed.count / 2
     case .poison where pushed.count == 1: return .refuse
     case .locked(let text, let conversations):
-      // Operations without a conversation wait for a lock that all persons share.
+      // An operation without a conversation, such as a profile, waits for a lock that all persons share.
       let isShared = conversations.isEmpty && pushed.contains(nil)
       if conversations.isEmpty, !isShared { return .fail(.again(text)) }
       for id in conversations { hold(id, at: time) }
@@ -63,10 +67,10 @@ struct Pace {
     return .requeue
   }
 
-  // MARK: Conversations that others lock
+  // MARK: Conversations that other transactions lock
 
   /// Stops pushing to a conversation for a while, longer each time; after that, its operations are pushed separately,
-  /// so that no others wait for the lock.
+  /// so that no other operations wait for the lock.
   mutating func hold(_ id: Identifier?, at time: Int64) {
     let count = (locked[id]?.count ?? 0) + 1
     locked[id] = (count, time + 500_000 << Int64(min(count, 6)))
@@ -84,13 +88,14 @@ struct Pace {
 
   // MARK: Delivery receipts
 
-  /// When the first delivery receipt that was held back can be pushed; nil if none was.
+  /// When the first of the delayed delivery receipts can be pushed; nil if none is delayed.
   private var receiptsDue: Int64?
 
-  /// Notes that a delivery receipt is held back until a time.
+  /// Records that a delivery receipt is delayed until a time.
   mutating func hold(receiptsUntil time: Int64) { receiptsDue = min(receiptsDue ?? .max, time) }
 
-  /// Returns when the first delivery receipt that was held back can be pushed, and forgets it; nil if none was.
+  /// Returns when the first of the delayed delivery receipts can be pushed, and forgets this time; nil if none is
+  /// delayed.
   mutating func takeReceiptsDue() -> Int64? {
     defer { receiptsDue = nil }
     return receiptsDue
@@ -100,14 +105,14 @@ struct Pace {
 
   /// Whether to pull a conversation because of a hint.
   ///
-  /// False after too many hints that brought nothing; the next comparison finds what has changed.
+  /// The result is false after too many hints that brought no entries. The next comparison then finds what has changed.
   mutating func follow(_ id: Identifier, at time: Int64) -> Bool {
     guard emptyHints[id].map({ $0.until <= time }) ?? true else { return false }
     hinted.insert(id)
     return true
   }
 
-  /// Counts the hints that brought nothing.
+  /// Counts the hints that brought no entries, after an exchange.
   mutating func judgeHints(_ pulled: some Collection<Identifier>, at time: Int64) {
     for id in pulled { emptyHints[id] = nil }
     for id in hinted where !pulled.contains(id) {

@@ -3,12 +3,12 @@ internal import DMKit
 internal import DMStore
 internal import DMSystem
 
-// A conversation whose log is pulled again from its beginning.
+// Pulling the log of a conversation again from its beginning.
 
 extension Replica {
   /// Why a log is pulled again.
   enum Reason {
-    /// The hub was restored to an earlier state; the entries that it has lost are pushed again.
+    /// The hub was restored to an earlier state; the operations that it has lost are pushed again.
     case setBack
     /// The hub was restored to a state in which the conversation did not exist.
     case gone
@@ -18,7 +18,7 @@ extension Replica {
 
   /// Empties a conversation, so that its log is pulled again.
   ///
-  /// Remembers which messages the user has read, or deleted for themselves.
+  /// The store remembers which messages the user has read, and which they have deleted for themselves.
   func beginAnew(_ id: Identifier, _ reason: Reason, _ comparison: HubComparison.Conversation?) throws {
     guard let row = try store.conversations.row(id), let state = try store.hubConversations.row(row.key) else { return }
     try store.logging(false) { try beginAnew(row, state, reason, comparison) }
@@ -30,7 +30,8 @@ extension Replica {
     var state = old
     try store.hubKnown.remember(row.key, of: me)
     if reason != .seesMore { try keepCopy(of: row) }
-    // Done even if the hub still has everything, because it may be restored again before its log is pulled.
+    // Operations are queued again even if the hub has all of them, because it may be restored again before the log is
+    // pulled.
     try queueAgain(row)
     try store.conversations.empty(row.key, keeping: me)
     if reason == .gone {
@@ -47,7 +48,7 @@ extension Replica {
     begunAnew.append(row.id)
   }
 
-  /// Copies the messages that the user sees into a file, because other people may never push theirs again.
+  /// Copies the messages that the user sees into a file, because other users may never push theirs again.
   private func keepCopy(of row: Conversations.Row) throws {
     let folder = store.location.forks
     if case .failed(let reason) = createFolder(folder) { throw storeError("create", folder, reason) }
@@ -62,10 +63,11 @@ extension Replica {
     }
   }
 
-  /// Queues again the operations that this store had pushed; the hub recognizes those it still has by their nonces.
+  /// Queues again the operations that this store had pushed; the hub recognizes the ones that it still has by their
+  /// nonces.
   ///
-  /// Members are not added again, because others may have removed them since.
-  /// A message goes only to those who were in the group when it was sent.
+  /// Members are not added again, because other users may have removed them since. The hub refuses a message if the
+  /// group has members who were not in it when the message was sent.
   private func queueAgain(_ row: Conversations.Row) throws {
     let audience = row.isGroup ? try Audience(store, row.key) : nil
     let isMember = try store.members.isParticipant(me, of: row.key)
@@ -83,11 +85,12 @@ extension Replica {
       default: break
       }
     }
-    // Only the last change of each setting, with its current value.
+    // Only the last change of each setting is queued again, with the present value.
     for operation in settings.values where isMember { try setAgain(operation, in: row) }
   }
 
-  /// Limits the queued messages and edits of a group to the members that it has in this store.
+  /// Makes the hub refuse the queued messages and edits of a group, if the group has members on the hub that it does
+  /// not have in this store.
   private func restrictOpen(in row: Conversations.Row, _ audience: Audience) throws {
     for operation in try store.outbox.pending(in: row.key) where [.say, .edit].contains(operation.act) {
       var arguments = try HubArguments(json: operation.arguments)
@@ -99,13 +102,13 @@ extension Replica {
   private func beginAgain(_ operation: Outbox.Row, _ row: Conversations.Row, _ audience: Audience?) throws {
     let group = HubPayload.Group(title: try store.conversations.title(of: row.key, as: me))
     var arguments = try HubArguments(json: operation.arguments)
-    // Members who were removed do not come back.
+    // Members who were removed since are not added again.
     if let audience { arguments.handles.removeAll { !audience.now.contains($0) } }
     try store.outbox.queueAgain(
       operation.key, row.isGroup ? HubPayload.group(group).bytes : nil, arguments: arguments.json)
   }
 
-  /// Queues a removal again, for the users who are still not in the group.
+  /// Queues a removal again, for the users who are not in the group now.
   private func removeAgain(_ operation: Outbox.Row, _ audience: Audience?) throws {
     var arguments = try HubArguments(json: operation.arguments)
     arguments.handles.removeAll { audience?.now.contains($0) == true }
@@ -134,9 +137,9 @@ extension Replica {
       let message = try store.messages.seen(at: address, as: Viewer(store, me, extras: .everything)),
       message.text != nil || !message.attachments.isEmpty
     else { return }
-    // The message was sent twice with its nonce, and the first one is queued again already.
+    // The user sent the message twice with the same nonce, and one of the two operations is queued again already.
     if let nonce = message.nonce, try store.waiting.row(nonce: nonce, in: row.key) != nil { return }
-    // The time that is left until it expires.
+    // The rest of the lifetime of the message.
     let lifetime = message.expiresAt.map { $0.microseconds - store.clock.microseconds }
     if let lifetime, lifetime < 1_000_000 { return }
     var new = Messages.NewMessage(
@@ -148,7 +151,7 @@ extension Replica {
     var arguments = try HubArguments(json: operation.arguments)
     arguments.lifetime = lifetime
     arguments.audience = audience?.members(at: address.seq)
-    // The hub may have lost the files, too.
+    // The files are uploaded again if the hub has lost them.
     let attached = try Session(messenger, store, me).attach(
       store.attachments.rows(of: stored.key), to: operation.key, at: message.createdAt)
     let payload = HubPayload.Text(message, text: message.text, attachments: attached)
@@ -176,7 +179,7 @@ extension Replica {
     }
   }
 
-  /// Gives an emptied group the members of its first entry.
+  /// Gives an emptied group the members that its first entry names or, if it names none, those that the hub lists.
   func repopulate(_ row: Conversations.Row, _ first: HubEntry, _ members: [HubMember]) throws {
     guard row.isGroup, row.lastSeq == 0 else { return }
     var users = try first.meta.members.compactMap(user)
@@ -190,7 +193,8 @@ extension Replica {
     }
   }
 
-  /// Deletes a message again if the user had deleted it for themselves, or notes that it must be marked as read.
+  /// Hides a message again if the user had deleted it for themselves, or records that it must be marked as read or as
+  /// unread.
   func restoreOwnState(_ id: Identifier, at address: Messages.Address, in log: inout Log) throws {
     guard let earlier = try store.hubKnown.row(id) else { return }
     log.seenBefore.append(address.seq...address.seq)
@@ -203,14 +207,15 @@ extension Replica {
     } else if earlier.hasReceipt {
       log.markedUnreadBefore.append(address.seq...address.seq)
     }
-    // Kept while a later entry may be the receipt of a message that the user has marked as unread since.
+    // The row of a message that was marked as unread is kept, because a later entry may be the receipt that the user
+    // sent before.
     if earlier.isRead || !earlier.hasReceipt { try store.hubKnown.delete(id) }
   }
 }
 
-/// The members of a group at the time of each message, derived from its announcements.
+/// The members of a group at the time of each message, derived from the group's announcements.
 struct Audience {
-  /// The members now.
+  /// The present members.
   let now: [Handle]
   /// The joins and leaves, the newest first.
   private let comings: [(seq: Int, handle: Handle, isComing: Bool)]

@@ -5,7 +5,7 @@ extension Replica {
   /// Applies one entry.
   func apply(_ entry: HubEntry, to log: inout Log) throws {
     let operation = try ownOperation(entry)
-    // No act is recorded for a person that the hub has not described.
+    // A working hub describes a person before it returns an entry of theirs.
     guard let actor = try user(entry.actor) else { throw LogFault(conversation: entry.conversation) }
     if entry.kind != .message { try endSending(in: &log) }
     if log.said[actor] == nil, let kind = entry.kind, kind.rawValue < 16 { try admit(actor, to: log.row) }
@@ -21,7 +21,8 @@ extension Replica {
     if let operation, operation.act != .say { try store.outbox.finish(operation.key, rev: entry.rev) }
   }
 
-  /// Adds the actor of an entry as a member: they were one when they acted, but left before the members were read.
+  /// Adds the actor of an entry as a member if they are not one in this store, because they left before the list of
+  /// members was read.
   func admit(_ user: UserKey, to row: Conversations.Row) throws {
     guard let membership = try store.members.membership(of: user, in: row.key) else {
       guard row.isGroup else { throw LogFault(conversation: row.id) }
@@ -39,13 +40,14 @@ extension Replica {
     guard try user(entry.actor) == me, let nonce = entry.nonce, let operation = try store.outbox.row(nonce: nonce)
     else { return nil }
     if operation.state == .acknowledged, operation.rev == entry.rev { return operation }
-    // Another machine used the nonce for another message: the hub's answer decides about this operation.
+    // Another machine has used the nonce for another message. The entry is of that message, so the hub's answer decides
+    // about this operation.
     let (said, mine) = (HubPayload.text(entry.payload), HubPayload.text(operation.payload))
     if entry.kind == .message, let said, let mine, !said.hasSameContent(as: mine) { return nil }
     return operation
   }
 
-  /// Takes the number of an entry: the next one, or a later one after entries that the user cannot see.
+  /// Reserves the number of an entry: the next number, or a later one if the user cannot see the entries between.
   ///
   /// - Throws: `LogFault` for any other number.
   func takeNumber(_ entry: HubEntry, in log: inout Log) throws {
@@ -97,7 +99,8 @@ extension Replica {
     }
   }
 
-  /// Sets the title, the picture and the lifetime of a group to the values in the entry that adds the user.
+  /// Sets the title and the picture of a group, and the lifetime of its messages, to the values in the entry that adds
+  /// the user.
   private func takeSettings(_ entry: HubEntry, in log: inout Log) throws {
     guard entry.payload?.isEmpty == false else { return }
     let group = HubPayload.group(entry.payload)
@@ -107,9 +110,9 @@ extension Replica {
     log.row.expireAfter = group.expireAfter
   }
 
-  /// Hides or shows earlier messages for the user of this store, if they are listed as a member already.
+  /// Hides or shows earlier messages, if the user is listed as a member already.
   ///
-  /// If they are not, `Session.add` does it.
+  /// Otherwise, `Session.add` does this.
   private func comeToHistory(_ entry: HubEntry, _ session: Session, _ log: Log) throws {
     if log.row.lastSeq > 1 {
       for seqs in difference(of: 1...(log.row.lastSeq - 1), minus: log.seenBefore) {
@@ -133,7 +136,8 @@ extension Replica {
     if let heir {
       try store.members.setOwner(heir, of: log.row.key)
     } else if try !store.members.hasOwner(log.row.key), let next = try store.members.longestMember(of: log.row.key) {
-      // The former owner was a guess of `supplyOwner`; the hub names a successor only of real owners.
+      // The owner who left was only chosen by `supplyOwner`: for an owner on the hub, the entry would name the next
+      // owner.
       try store.members.setOwner(next, of: log.row.key)
     }
     if user == me, entry.rev > log.named { log.state.sees.close(after: entry.rev) }
@@ -156,11 +160,11 @@ extension Replica {
     try store.changes.append(.conversation, conversation: log.row.key, user: actor, at: entry.at)
   }
 
-  // MARK: What is done to messages
+  // MARK: Edits, deletions and reactions
 
   /// Applies an edit, a deletion or a reaction; the hub has checked the permission.
   private func change(_ entry: HubEntry, as actor: UserKey, _ operation: Outbox.Row?, in log: Log) throws {
-    // Finished first, so that the act no longer counts as queued.
+    // The operation is finished first, so that it no longer counts as queued.
     if let operation { try store.outbox.finish(operation.key, rev: entry.rev) }
     guard let seq = entry.seq, 1...log.row.lastSeq ~= seq else { return }
     let address = Messages.Address(conversation: log.row.key, seq: seq)
@@ -188,7 +192,7 @@ extension Replica {
     }
   }
 
-  /// Whether a message has contents, and is neither deleted nor expired.
+  /// Whether a message has its contents; they are gone after it was deleted or has expired.
   static func isThere(_ message: Messages.Row, in store: Store) throws -> Bool {
     try message.text != nil || store.hubUnreadable.contains(message.key)
       || !store.attachments.all(of: message.key).isEmpty
@@ -220,14 +224,14 @@ extension Replica {
     _ = try session.change(ranges, Messenger.MarkOptions(), in: log.row.key, at: entry.at)
   }
 
-  /// Applies a receipt of the user: of this machine, or of another.
+  /// Applies a receipt that the user sent from this machine or from another.
   private func markOwn(_ ranges: [SeqRange], _ entry: HubEntry, _ session: Session, in log: Log) throws {
     for range in ranges {
-      // The user may have marked messages as unread since they were read here.
+      // A message that has a receipt in this store stays as it is, because the user may have marked it as unread since.
       let new = difference(of: range, minus: try store.readState.receipts(of: me, in: log.row.key, overlapping: range))
       let unread = new.isEmpty ? [] : try store.hubKnown.unreadAgain(range, in: log.row.key)
       _ = try session.change(difference(of: new, minus: unread), Messenger.MarkOptions(), in: log.row.key, at: entry.at)
-      // They may have read messages here without a receipt.
+      // Receipts are also recorded for messages that the user has read here without a receipt.
       for part in new { try store.readState.addReceipts(part, of: me, in: log.row.key, at: entry.at) }
     }
   }

@@ -63,9 +63,9 @@ extension Replica {
     return address
   }
 
-  /// The attachments of a message, which no message has yet: those with which it waited, or new ones.
+  /// The attachments for a message that is inserted: those of the waiting message, or new ones.
   ///
-  /// Small contents are fetched at once, unless the message is history, or from a blocked user.
+  /// Small contents are fetched at once, unless the message is history or is from a blocked user.
   private func attachments(
     of payload: HubPayload.Text?, by actor: UserKey, _ waiting: Waiting.Row?
   ) throws -> [Attachments.Row] {
@@ -73,7 +73,7 @@ extension Replica {
     if let waiting {
       let attachments = try store.hubAttachments.waiting(waiting.key)
       try store.hubAttachments.release(waiting.key)
-      // Another machine of the user may have sent the message, with files of its own.
+      // If another machine of the user has sent the message, its files have other ids.
       for (row, other) in zip(attachments, received) { try Session(messenger, store, me).setFiles(of: row, to: other) }
       return attachments
     }
@@ -91,13 +91,13 @@ extension Replica {
       .ordered, conversation: address.conversation, user: me, seqs: address.seq...address.seq, at: .now)
   }
 
-  /// Whether queued acts refer to a message that was waiting.
+  /// Whether queued operations refer to a message that was waiting.
   func hasActs(_ waiting: Waiting.Row, _ id: Identifier) throws -> Bool {
     try !store.outbox.pending(about: id).isEmpty
       || waiting.id != id && !store.outbox.pending(about: waiting.id).isEmpty
   }
 
-  /// Shows the queued acts on a message that the hub has numbered.
+  /// Shows the effects of queued operations on a message that the hub has numbered.
   func showActs(on address: Messages.Address, _ id: Identifier) throws {
     guard let stored = try store.messages.row(at: address) else { return }
     try store.hubBases.keep(stored.key, for: me)

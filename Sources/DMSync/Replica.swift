@@ -1,22 +1,24 @@
 internal import DMKit
 internal import DMStore
 
-/// Applies the hub's logs to a linked store: repeats the act of each entry, as its actor and at its time.
+/// Applies the hub's logs to a linked store: does in the store what each entry says, in the name of its actor and at
+/// its time.
 ///
-/// No author can make it fail: it skips what cannot be read or does not fit, and goes on.
-/// It throws only errors of the store, and `LogFault` for a log that no working hub sends.
+/// The author of an entry cannot make this class fail, because content that cannot be read or does not fit is skipped.
+/// Only errors of the store are thrown, and `LogFault` for a log that no working hub sends.
 final class Replica {
   let messenger: Messenger
   let store: Store
   /// The user of the store.
   let me: UserKey
-  /// Messages up to this time are history, not new; nil unless the store is being filled for the first time.
+  /// Messages up to this time count as history, and not as new; nil unless the store is being filled for the first
+  /// time.
   private let historyEnd: Timestamp?
 
   /// The conversations that were emptied, and must be pulled again.
   var begunAnew: [Identifier] = []
 
-  /// A log whose entries do not continue those that this store has.
+  /// The pulled entries of a conversation do not continue the log that this store has.
   struct LogFault: Error, Equatable {
     let conversation: Identifier
   }
@@ -31,9 +33,10 @@ final class Replica {
   /// Applies entries of one conversation, in the order of their revs, in the current transaction.
   ///
   /// - Parameters:
-  ///   - entries: what was pulled.
-  ///   - comparison: the last comparison of the conversation; nil if it was not listed since the last pull.
-  ///   - members: its members, for a conversation whose beginning the user cannot see.
+  ///   - entries: the pulled entries.
+  ///   - comparison: what the last comparison says about the conversation; nil if it was not listed since the last
+  ///     pull.
+  ///   - members: the hub's list of members; empty if the hub was not asked for it.
   func apply(
     _ entries: [HubEntry], to id: Identifier, _ comparison: HubComparison.Conversation?, members: [HubMember]
   ) throws {
@@ -57,7 +60,7 @@ final class Replica {
     try store.logging(isNew) { try endSending(in: &log) }
     if let fields { try restore(fields, in: log) }
     try store.hubConversations.write(log.state)
-    // Later pages may have the user's own receipt, from another machine.
+    // A receipt is queued after the last page, because each page may have the receipt of another machine of the user.
     if comparison.map({ log.state.rev >= $0.rev }) ?? true {
       try acknowledge(entries, in: log)
     }
@@ -66,7 +69,7 @@ final class Replica {
       options.isPrivate = isPrivate
       _ = try Session(messenger, store, me).change(coalesced(ranges), options, in: log.row.key, at: .now)
     }
-    // The hub may have lost these receipts.
+    // A restored hub may have lost the receipts for these messages.
     for range in coalesced(log.markedUnreadBefore) {
       try store.readState.addReceipts(range, of: me, in: log.row.key, at: .now)
       try Session(messenger, store, me).queueReceipt(range, in: log.row.key)
@@ -75,7 +78,7 @@ final class Replica {
     if hasHistory { try store.changes.append(.conversation, conversation: log.row.key, at: .now) }
   }
 
-  /// Whether the store had all messages of these entries before their log was pulled again.
+  /// Whether the store had all messages among these entries before the log was pulled again.
   private func isReplay(_ entries: [HubEntry]) throws -> Bool {
     try entries.allSatisfy { entry in
       guard let kind = entry.kind, kind.rawValue < 16 else { return true }
@@ -83,7 +86,8 @@ final class Replica {
     }
   }
 
-  /// Undoes what messages that the user has had before do to the user's own state: they bring back an archived conversation.
+  /// Restores fields of the user's own state after a replay, because each message takes a conversation out of the
+  /// archive, even if the user has had the message before.
   private func restore(_ fields: Members.OwnFields, in log: Log) throws {
     guard let now = try store.members.ownFields(of: me, in: log.row.key) else { return }
     for (state, isNew) in [
@@ -95,11 +99,12 @@ final class Replica {
     }
   }
 
-  /// Acknowledges the messages of others that have come with these entries, or with pages before them.
+  /// Acknowledges the messages of other users that came with these entries, or with earlier pages.
   private func acknowledge(_ entries: [HubEntry], in log: Log) throws {
     var first = 1
     if log.wasWhole {
-      // The user's own messages may be many, as those of a job that reports to a group, and each has an entry.
+      // The search starts at the first message of another user among these entries, because the user's own messages may
+      // be many, such as those of a job that reports to a group.
       guard let seq = try entries.first(where: { try $0.kind == .message && user($0.actor) != me })?.seq else { return }
       first = seq
     }
@@ -112,23 +117,23 @@ final class Replica {
     var state: HubConversations.Row
     /// The rev up to which `state.sees` already includes the user's joins and leaves.
     var named: Int64
-    /// Whether the store had all entries before, so that it had acknowledged all messages.
+    /// Whether the store had all entries before this pull, and so had acknowledged all messages.
     let wasWhole: Bool
-    /// The messages that the user had read before the log was pulled again.
+    /// The messages that the user had read with a receipt before the log was pulled again.
     var readBefore: [SeqRange] = []
-    /// Those that the user had read without a receipt.
+    /// The messages that the user had read without a receipt before the log was pulled again.
     var privatelyReadBefore: [SeqRange] = []
-    /// Those that the user had marked as unread after a receipt.
+    /// The messages that the user had marked as unread after a receipt before the log was pulled again.
     var markedUnreadBefore: [SeqRange] = []
     /// The messages that the user had seen before the log was pulled again.
     var seenBefore: [SeqRange] = []
-    /// The inserted messages by sender, until `endSending` records their effects.
+    /// The messages that were inserted, by sender, until `endSending` records their effects.
     var said: [UserKey: (session: Session, row: Conversations.Row, seqs: [SeqRange])] = [:]
     /// Whether the user can see earlier entries from now on, so that the log must be pulled again.
     var seesMore = false
-    /// The members as the hub listed them, perhaps in a later state than the entries; empty if the hub was not asked.
+    /// The hub's list of members, which may be newer than the entries; empty if the hub was not asked for it.
     let members: [HubMember]
-    /// The entries by which members leave.
+    /// The entries of this pull by which members leave.
     var leaving: [HubEntry] = []
   }
 
@@ -153,7 +158,7 @@ final class Replica {
       named: comparison?.rev ?? first.rev, wasWhole: false, members: members)
   }
 
-  /// Whether an entry is from before this store joined the hub, and fills the store for the first time.
+  /// Whether an entry is from before this store joined the hub, and the store is being filled for the first time.
   func isFilled(by entry: HubEntry) -> Bool { historyEnd.map { entry.at <= $0 } ?? false }
 
   /// Whether an entry adds the user again, and no comparison has shown that yet.
@@ -161,26 +166,27 @@ final class Replica {
     try !log.state.sees.isOpen && entry.kind == .joined && user(entry.meta.person) == me
   }
 
-  /// Whether each consumer had received an entry before its log was pulled again; nil for an entry that is new here.
+  /// Whether each consumer had received an entry before its log was pulled again; nil for an entry that this store did
+  /// not have.
   private func isConsumed(_ entry: HubEntry) throws -> Bool? {
     guard let kind = entry.kind, kind.rawValue < 16, let id = entry.id else { return nil }
     return try store.hubKnown.row(id)?.isConsumed
   }
 
-  /// Whether this store had an entry, and each consumer its event, before the log was pulled again.
+  /// Whether this store had an entry, and each consumer had received it, before its log was pulled again.
   func wasConsumed(_ entry: HubEntry) throws -> Bool { try isConsumed(entry) == true }
 
   /// The user for a person number of the hub; nil for a number that the hub has not described.
   func user(_ person: Int64?) throws -> UserKey? { try person.flatMap(store.hub.user(ofPerson:)) }
 
-  /// A session that repeats the act of an entry, as its actor and at its time.
+  /// A session that acts in the name of the actor of an entry, at the time of the entry.
   func session(_ entry: HubEntry, as actor: UserKey, heir: UserKey? = nil) throws -> Session {
     let isAnnouncement = [.created, .joined, .left, .titled].contains(entry.kind)
     let id = try isAnnouncement ? entry.id.flatMap(freeID) : nil
     return Session(messenger, store, actor, order: Session.Order(id: id, at: entry.at.clamped, heir: heir))
   }
 
-  /// The id; nil if another message in this store has it, so that an id that is used twice does not stop a log.
+  /// The given id; nil if a message in this store has it already, because an id that is used twice must not stop a log.
   func freeID(_ id: Identifier) throws -> Identifier? { try store.messages.address(of: id) == nil ? id : nil }
 
   // MARK: Conversations
@@ -190,7 +196,8 @@ final class Replica {
     if let row = try store.conversations.row(id) { return row }
     // The hub was restored to an earlier state, and both users have started the conversation again.
     if let row = try store.conversations.row(alias: id) { return try adopt(row, as: id) }
-    // Not logged here, because the entry is logged when it is applied, and that reports the new conversation.
+    // This is not written to the change log, because applying the entry writes a change that reports the new
+    // conversation.
     return try store.logging(false) { try newRow(of: id, first, members) }
   }
 
@@ -223,8 +230,8 @@ final class Replica {
     try supplyOwner(actor, of: row)
   }
 
-  /// Sets the members and owners of a group to those of the hub, because no
-  /// entry that the user sees says who joined and left while they were away.
+  /// Sets the members and owners of a group to those on the hub, because the user does not see the entries by which
+  /// other users joined or left while the user was away.
   ///
   /// - Parameter entry: the entry by which the user returns.
   func takeMembers(_ entry: HubEntry, _ session: Session, of log: Log) throws {
@@ -240,7 +247,7 @@ final class Replica {
     try store.members.setOwners(log.members.filter(\.isOwner).compactMap { try user($0.person) }, of: log.row.key)
   }
 
-  /// Makes a user the owner of a group that has none, because the hub does not list the owners for a former member.
+  /// Makes a user the owner of a group that has no owner, because the hub does not list the owners to a former member.
   func supplyOwner(_ user: UserKey, of row: Conversations.Row) throws {
     if try store.members.hasOwner(row.key) { return }
     try admit(user, to: row)
@@ -254,7 +261,7 @@ final class Replica {
     if try store.hubConversations.row(row.key) != nil { try beginAnew(row.id, .gone, nil) }
     try store.conversations.set(id, of: row.key)
     try store.conversations.insertAlias(row.id, of: row.key)
-    // The conversation is not new, but its id is.
+    // The conversation is not new, but it gets a new id, so the change is logged.
     try store.logging(true) { try store.changes.append(.conversation, conversation: row.key, user: me, at: .now) }
     return try store.conversations.row(id) ?? row
   }

@@ -3,10 +3,10 @@ internal import DMModel
 internal import DMStore
 internal import DMSystem
 
-/// Carries typing and presence between the folder of signals of a store and its hub.
+/// Exchanges typing and presence between a store's folder of signals and the hub.
 ///
-/// The signals of others are files in that folder, as in a store that all share. The hub is asked for them only while a
-/// program here watches them.
+/// The signals of other users become files in that folder, as in a store that all users share. The hub is asked for
+/// them only while a program on this machine watches them.
 final class SignalBridge {
   private let messenger: Messenger
   private let link: any HubLink
@@ -15,17 +15,18 @@ final class SignalBridge {
   private var freshness = Freshness()
   /// For each conversation, the time of the last typing signal that was sent to the hub.
   private var given: [Identifier: Timestamp] = [:]
-  /// The typing signals of others that are shown here, and when each ends.
+  /// The typing signals of other users that are shown here, and when each ends.
   private var shown: [LiveFolder.Signal: Int64] = [:]
-  /// When to ask the hub again who types and who is online, and when to send it the user's presence again.
+  /// When to ask the hub again who types, when to ask who is online, and when to send the user's presence again.
   private var (typingDue, presenceDue, ownPresenceDue) = (Int64(0), Int64(0), Int64(0))
-  /// When the hub last answered who is online.
+  /// When the hub last answered the question who is online.
   private var presenceAnsweredAt: Int64?
-  /// The users who must not see this user's presence, as last sent to the hub; nil if not sent on this connection.
+  /// The users who must not see this user's presence, as the hub has them; nil if the list was not sent on this
+  /// connection.
   private var hiddenFrom: [Handle]?
-  /// The conversations to ask the hub about when a program watches all, and when this list was made.
+  /// The conversations to ask the hub about when a program watches all conversations, and when this list was made.
   private var newest: (ids: [Identifier], at: Int64) = ([], .min)
-  /// When `carry` must be called even if no file changes, in `monotonicMicroseconds`.
+  /// When `carry` must be called even if no file changes, as a time of `monotonicMicroseconds`.
   private(set) var due: Int64 = 0
 
   /// Microseconds between two questions to the hub, and between two signals of the user's presence.
@@ -34,7 +35,8 @@ final class SignalBridge {
   private static let ownPresencePause: Int64 = 12_000_000
   private static let newestPause: Int64 = 5_000_000
   private static let newestCount = 50
-  /// For how many seconds back the first question asks who was online, so that users who were seen lately have a time.
+  /// The first question asks who was online in the last `longAgo` seconds, so that a time can be shown for users who
+  /// were online lately.
   private static let longAgo = 30 * 86_400
 
   /// - Throws: an error of the store.
@@ -56,7 +58,7 @@ final class SignalBridge {
     due = 0
   }
 
-  /// Gives the hub the new signals of the user, and shows those of others that programs here watch.
+  /// Sends the user's new signals to the hub, and shows the signals of other users that programs on this machine watch.
   ///
   /// - Returns: whether the hub has answered.
   func carry() throws -> Bool {
@@ -70,7 +72,7 @@ final class SignalBridge {
     due = min(next ?? .max, shown.values.min() ?? .max)
     let isAsked = call != HubSignals()
     let isAnswered = try isAsked && exchange(call, now)
-    // Asks again, as long as a program watches.
+    // Each question is asked again for as long as a program watches.
     let isTypingWatched = fresh.contains { if case .watched = $0 { true } else { false } }
     if isTypingWatched { due = min(due, typingDue) }
     if fresh.contains(.presenceWatched) { due = min(due, presenceDue) }
@@ -126,9 +128,9 @@ final class SignalBridge {
     do {
       answer = try link.signals(call)
     } catch HubFault.again, HubFault.locked, HubFault.timedOut, HubFault.poison, HubFault.denied {
-      // Ignored, so that a failed signal does not end the connection.
+      // A failed signal does not end the connection, because the next call sends newer signals.
     }
-    // On a slow network, typing must not delay messages.
+    // On a slow network, questions about typing are asked less often, so that they do not delay messages.
     if !call.watched.isEmpty { typingDue = now + max(Self.typingPause, 4 * (monotonicMicroseconds() - now)) }
     if call.seenSeconds != nil { presenceDue = now + Self.presencePause }
     if call.isPresent { ownPresenceDue = now + Self.ownPresencePause }
@@ -169,14 +171,15 @@ final class SignalBridge {
 
   /// Shows the presence of a user.
   ///
-  /// A file that changes counts as a fresh signal. So an old signal creates a missing file, but does not change one.
+  /// A change of a file counts as a fresh signal. So an old signal creates a file that is missing, but does not change
+  /// an existing one.
   private func show(_ present: LiveFolder.Signal, age: Int64) {
     guard let shown = folder.time(of: present) else { return folder.give(present, age: age) }
     let isNewer = Timestamp.now.microseconds - age > shown.microseconds + 1_000_000
     if age < present.lifetime, isNewer { folder.give(present, age: age) }
   }
 
-  /// Takes back the presence of users that the hub no longer lists: it is hidden from this user now.
+  /// Removes the presence signals of users that the hub no longer lists, because they hide it from this user now.
   private func hidePresence(except answer: [HubSignal]) throws {
     var listed: Set<Handle> = [me]
     for case .present(let person, _) in answer { if let user = try handle(person) { listed.insert(user) } }

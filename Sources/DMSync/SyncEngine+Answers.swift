@@ -1,10 +1,11 @@
 internal import DMKit
 internal import DMStore
 
-// The hub's answers to what was pushed.
+// The hub's answers to pushed operations.
 
 extension SyncEngine {
-  /// Records the answers to operations; an answer that does not fit the store is recorded without its effects.
+  /// Records the answers to operations; if the effects of an answer do not fit the store, records the answer without
+  /// them.
   func settleAlone(_ operations: [Pushed], _ answers: [HubAnswer]) throws {
     if operations.isEmpty { return }
     do {
@@ -41,7 +42,7 @@ extension SyncEngine {
     let isPulled = try row.conversation.flatMap(store.hubConversations.row).map { $0.rev >= rev } ?? false
     guard isPulled else { return answer.conversation.map(enqueue) ?? () }
     if row.act == .say, let id = answer.id {
-      // The state of the hub differs from the log that this store has.
+      // The entry was pulled, but its message is not in this store: the hub's log differs from the one that was pulled.
       guard try store.messages.address(of: id) != nil else { return try take(.isBehind) }
       // Another machine of the user sent the same message, and its entry arrived before this store's push.
       try orderedElsewhere(row, as: id)
@@ -59,7 +60,7 @@ extension SyncEngine {
     if try replica.hasActs(waiting, id) { try replica.showActs(on: address, id) }
   }
 
-  /// How often a message is pushed whose files the hub does not have.
+  /// The maximum number of pushes of a message whose files the hub does not have.
   private static let fileAttempts = 20
 
   private func settle(_ row: Outbox.Row, refusedFor fault: String, _ answer: HubAnswer) throws {
@@ -71,7 +72,8 @@ extension SyncEngine {
     if fault == "unknown_attachment", row.attempts < Self.fileAttempts,
       try Session(messenger, store, hub().user).uploadAgain(row, evenFailed: false)
     {
-      // The hub has erased a file since, or was restored. Pushes whose answers were lost count, too.
+      // The hub has erased a file since its upload, or was restored. `attempts` also counts pushes whose answers were
+      // lost.
       return try store.outbox.postpone(row.key, until: nil)
     }
     let mayComeBack = ["unknown_conversation", "not_allowed", "unknown_message", "unknown_user"].contains(fault)
@@ -89,7 +91,7 @@ extension SyncEngine {
     return try !Replica.isThere(message, in: store)
   }
 
-  /// Records that the hub refused an operation, and undoes its effect in the store.
+  /// Records that the hub refused an operation, and undoes the operation's effects in the store.
   func refuse(_ row: Outbox.Row, _ fault: String) throws {
     try store.outbox.refuse(row.key, fault)
     let session = Session(messenger, store, try hub().user)

@@ -8,7 +8,7 @@ extension SyncEngine {
   /// - Returns: the number of operations in the batch.
   @discardableResult func exchange() throws -> Int {
     let operations = try store.read { try pushable(.max) }
-    // Last, because these states refer to messages.
+    // Own states are exchanged last, because they refer to messages.
     if operations.isEmpty, connection.toPull.isEmpty {
       try exchangeOwnStates()
       return 0
@@ -16,7 +16,7 @@ extension SyncEngine {
     let pulls = try store.read { try pulling(operations) }
     try readMembers(of: pulls.map(\.conversation))
     if !operations.isEmpty {
-      // Recorded before the push, because after it the hub may have the operations.
+      // The attempt is recorded before the push, because from then on the hub may have the operations.
       try store.write { try store.outbox.begin(operations.map(\.row.key), at: .now) }
     }
     try take(.pulling(pulls.map(\.conversation)))
@@ -34,7 +34,7 @@ extension SyncEngine {
       for pushed in operations { pace.release(pushed.operation.conversation) }
       pace.widen()
     } catch let fault as HubFault {
-      // The batches that arrived before the fault are complete.
+      // All batches that arrived before the fault are complete, so the last one can be applied, too.
       if operations.isEmpty, let last { try apply(last, &pulled) }
       try recover(from: fault, operations, isPull: !pulls.isEmpty)
       pulls.map(\.conversation).forEach(enqueue)
@@ -52,14 +52,14 @@ extension SyncEngine {
 
   // MARK: Choosing
 
-  /// An operation in the form in which it is pushed, and its outbox row.
+  /// An operation in the form in which it is pushed, with its row in the outbox.
   struct Pushed {
     let row: Outbox.Row
     let operation: HubOperation
   }
 
-  /// The operations that can be pushed now, in the order in which they were queued: those of conversations
-  /// that are not locked, or if there are none, those of one conversation that was locked before.
+  /// The operations that can be pushed now, in the order in which they were queued: the operations of all conversations
+  /// that are not locked; if there are none, those of one conversation that was locked before.
   ///
   /// - Parameter limit: the maximum number of operations.
   func pushable(_ limit: Int) throws -> [Pushed] {
@@ -83,7 +83,7 @@ extension SyncEngine {
     var bytes = 0
     var held: [ConversationKey: Hold] = [:]
     var page = try store.outbox.open(limit: Self.outboxPage)
-    // A long queue goes in larger pushes, unless the hub recently failed to process one.
+    // A long queue is pushed in larger batches, unless the hub recently failed to process a batch.
     let isMuch = page.count == Self.outboxPage && pace.batchSize == Pace.maximumBatch
     let (most, mostBytes) = (
       min(limit, isMuch ? 10 * pace.batchSize : pace.batchSize), Self.batchBytes * (isMuch ? 4 : 1)
@@ -102,13 +102,14 @@ extension SyncEngine {
 
   private static let outboxPage = 500
 
-  /// What a held operation holds back in its conversation: later changes of the conversation, or also later messages.
+  /// How much an operation that cannot be pushed yet holds back in its conversation: only later changes of the
+  /// conversation, or also later messages.
   enum Hold { case changes, all }
 
-  /// The operation, if it can be pushed now and nothing that it depends on is held back.
+  /// The operation, if it can be pushed now; nil if it must wait, or follows an operation that holds it back.
   private func pushed(_ row: Outbox.Row, _ held: inout [ConversationKey: Hold]) throws -> Pushed? {
-    // Receipts name messages that have numbers already, so they need not wait for a message that is held back.
-    // So do deletions, with which a user makes room on the hub.
+    // Receipts and deletions refer to messages that have numbers already, so they need not wait for a message that is
+    // held back. Deletions also make room on the hub for a user who is over their quota.
     let isUnordered = [.read, .delivered, .delete].contains(row.act)
     let hold = row.conversation.flatMap { held[$0] }
     if !isUnordered, hold == .all || hold == .changes && row.act != .say && !row.act.isOnMessage {
@@ -116,27 +117,28 @@ extension SyncEngine {
       return nil
     }
     guard row.notBefore.map({ $0 <= .now }) ?? true, try !isReceiptHeld(row), let operation = try operation(row) else {
-      // An act on a message waits only for that message; any other held operation holds back all that follow it. But a message
-      // that waits for its files lets other messages pass, and not those who are added after it.
+      // An edit, a reaction or a report that must wait holds back nothing, because it concerns only its message. Any
+      // other operation that must wait holds back all that follow it, with one exception: a message that waits for its
+      // files lets later messages pass, but no changes of the conversation, such as new members.
       if !isUnordered, !row.act.isOnMessage, let conversation = row.conversation {
         held[conversation] = try hold != .all && waitsForFiles(HubArguments(json: row.arguments)) ? .changes : .all
       }
       return nil
     }
-    // The hub may answer with another id for a new conversation, so what follows waits for the answer.
+    // The hub may answer with another id for a new conversation, so later operations in it wait for the answer.
     if [.begin, .group].contains(row.act), let conversation = row.conversation { held[conversation] = .all }
     return Pushed(row: row, operation: operation)
   }
 
   /// Whether a delivery receipt must wait, so that one receipt acknowledges many messages.
   ///
-  /// It waits until its conversation is pulled to the end, and in a group up to `receiptDelay` longer.
+  /// A receipt waits until its conversation is pulled to the end, and in a group up to `receiptDelay` longer.
   private func isReceiptHeld(_ row: Outbox.Row) throws -> Bool {
     guard row.act == .delivered, let key = row.conversation, let conversation = try store.conversations.row(key: key)
     else { return false }
     if connection.toPull.contains(conversation.id) { return true }
     guard conversation.isGroup else { return false }
-    // At random, so that the machines of a group do not push all at once.
+    // The delay is random, so that the machines of a group's members do not all push at once.
     let delay = receiptDelay * (Int64(row.nonce.bytes.last ?? 0) + 1) / 256
     let rest = row.createdAt.microseconds + delay - Timestamp.now.microseconds
     if 0 < rest && rest <= receiptDelay { pace.hold(receiptsUntil: monotonicMicroseconds() + rest) }
@@ -148,11 +150,11 @@ extension SyncEngine {
     try !arguments.files.isEmpty && (hello?.hasFiles != true || !store.hubFiles.areUploaded(arguments.files))
   }
 
-  /// The operation in the form that the hub takes; nil if it cannot be pushed yet.
+  /// An operation in the form in which it is pushed; nil if it cannot be pushed yet.
   private func operation(_ row: Outbox.Row) throws -> HubOperation? {
     var operation = HubOperation(
       row.act, nonce: row.nonce, id: row.target, arguments: try HubArguments(json: row.arguments), payload: row.payload)
-    // The hub may still have the original operation, which may differ.
+    // A restored hub may still have the original operation, whose content may differ.
     if row.isRepeated { operation.arguments.isLax = true }
     if let conversation = row.conversation {
       guard try [.begin, .group].contains(row.act) || store.hubConversations.row(conversation) != nil else {
@@ -182,17 +184,17 @@ extension SyncEngine {
     }
   }
 
-  // MARK: What comes
+  // MARK: Applying what was pulled
 
-  /// Records a batch and the answers to a push, in one transaction if that
-  /// can be short, because other programs wait while this one writes.
+  /// Records a batch and the answers to a push: in one transaction if the batch is small, because other programs wait
+  /// while this one writes.
   private func record(
     _ batch: HubBatch?, _ operations: [Pushed], _ answers: [HubAnswer], _ pulled: inout [Identifier: Int]
   ) throws {
     guard connection.forked.isEmpty, case .entries(let entries)? = batch, entries.count <= 1000, !operations.isEmpty
     else {
       if let batch { try apply(batch, &pulled) }
-      // First, because the answers refer to the hub's present log.
+      // Forked conversations come first, because the answers refer to the hub's present log.
       try beginForkedAnew()
       return try settleAlone(operations, answers)
     }
@@ -238,7 +240,8 @@ extension SyncEngine {
     return false
   }
 
-  /// Reads the persons of entries from the hub, if some joined the hub after the last comparison.
+  /// Reads persons from the hub, if entries refer to persons that this store does not have because they were added
+  /// after the last comparison.
   private func explain(_ entries: [HubEntry]) throws {
     let persons = Set(
       entries.flatMap { [$0.actor, $0.meta.person, $0.meta.owner].compactMap(\.self) + $0.meta.members })
@@ -246,7 +249,7 @@ extension SyncEngine {
     if !areStored { try readPeople(upTo: .max) }
   }
 
-  /// Whether an entry adds the user to a conversation without its history.
+  /// Whether an entry adds the user to a conversation without showing them its history.
   private func joinsWithoutHistory(_ entry: HubEntry) throws -> Bool {
     guard entry.kind == .joined, !entry.meta.hasHistory, let person = entry.meta.person else { return false }
     return try store.read { try store.hub.user(ofPerson: person) == hub().user }

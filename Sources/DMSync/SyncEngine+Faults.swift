@@ -2,7 +2,7 @@ internal import DMKit
 internal import DMStore
 internal import DMSystem
 
-// A conversation that cannot be synced is set aside, and all others go on.
+// A conversation that cannot be synced is set aside; all others are still synced.
 
 extension SyncEngine {
   /// Handles a failed exchange.
@@ -25,7 +25,8 @@ extension SyncEngine {
     try write { try $0.beginAnew(id, reason, comparison) }
   }
 
-  /// Empties a conversation after the hub was restored; if the hub's log has gaps, keeps it and sets it aside instead.
+  /// Empties a conversation after the hub was restored, so that its log is pulled again; if the hub's log has gaps,
+  /// sets the conversation aside as it is.
   func beginAnewIfWhole(_ id: Identifier) throws {
     if try isWhole(id) { try beginAnew(id, .setBack) } else { try take(.doesNotFit(id, .hubDamaged)) }
   }
@@ -44,9 +45,9 @@ extension SyncEngine {
     return isForked
   }
 
-  /// Whether the hub has all entries of a conversation that the person sees.
+  /// Whether the hub has all entries of a conversation that the user can see.
   ///
-  /// Linear in their number.
+  /// Linear in the number of these entries, because all of them are pulled.
   private func isWhole(_ id: Identifier) throws -> Bool {
     guard let sees = try connection.named[id]?.sees ?? store.read({ try state(of: id)?.sees }) else { return true }
     var pull = HubPull(conversation: id, rev: (sees.first ?? 1) - 1, mark: nil)

@@ -2,14 +2,14 @@ internal import DMKit
 internal import DMStore
 internal import DMSystem
 
-// What the user alone decides, such as pins, drafts and blocks: the hub has the newest state of each conversation, and a machine
-// replaces it only if it has merged that state into its own.
+// Own states are what the user alone decides, such as pins, drafts and blocks. The hub has the newest state of each
+// conversation, and a machine replaces it only after it has merged the hub's state with its own.
 
 extension SyncEngine {
-  /// The maximum number of states, and of their bytes, that are given at once.
+  /// The maximum number of states that are given to the hub at once, and of their bytes.
   private static let givenCount = 100
   private static let givenBytes = 1 << 20
-  /// A page with more bytes may not be the last one, because the hub ends pages at this size and one state.
+  /// The hub ends a page before a state that would bring the page over this size.
   private static let pageBytes = 4 << 20
 
   /// Whether the hub may have states that this store does not have.
@@ -18,7 +18,7 @@ extension SyncEngine {
     return try store.read { try ownStates.hasNews(after: store.hubOwnStates.rev()) }
   }
 
-  /// Whether this store has changed some, and may give them now.
+  /// Whether own states were changed in this store, and can be given to the hub now.
   private func hasOwnStateChanges() throws -> Bool {
     guard let hello, hello.hasOwnStates, !hello.isStandby, ownStates.heldUntil <= monotonicMicroseconds() else {
       return false
@@ -28,7 +28,8 @@ extension SyncEngine {
 
   func hasOwnStates() throws -> Bool { try hasOwnStateNews() || hasOwnStateChanges() }
 
-  /// Takes states that are newer on the hub; if there are none, gives the hub what was changed in this store.
+  /// Takes the own states that are newer on the hub; if there are none, gives the hub those that were changed in this
+  /// store.
   func exchangeOwnStates() throws {
     let hasNews = try hasOwnStateNews()
     let given = try !hasNews && hasOwnStateChanges() ? prepareOwnStates() : []
@@ -44,7 +45,8 @@ extension SyncEngine {
     if isLast, !areAnswered { ownStates.refused(at: monotonicMicroseconds()) }
   }
 
-  /// Takes the blocks of the user's other machines before anything is pulled, so that blocked users get no receipts.
+  /// Takes the blocks that the user set on other machines, before anything is pulled, so that blocked users get no
+  /// receipts.
   func takeBlocksFirst() throws {
     guard try hasOwnStateNews() else { return }
     var first = try ownStates.cursor ?? store.read(store.hubOwnStates.rev)
@@ -62,7 +64,7 @@ extension SyncEngine {
     }
   }
 
-  /// Nil if the hub could not answer in time.
+  /// Exchanges own states with the hub; nil if the hub could not answer in time.
   private func askForOwnStates(after rev: Int64, _ given: [HubOwnState]) throws -> [HubOwnState]? {
     do {
       let states = try link.ownStates(after: rev, given, limit: min(pageSize, ownStates.limit))
@@ -84,7 +86,8 @@ extension SyncEngine {
       && newer.reduce(0) { $0 + $1.state.count } <= Self.pageBytes - OwnState.byteLimit
   }
 
-  /// Reads the persons that states name and this store does not know, because they were invited after the last comparison.
+  /// Reads persons from the hub, if states refer to persons that this store does not have because they were invited
+  /// after the last comparison.
   private func readPeople(namedBy states: [HubOwnState]) throws {
     let handles = states.first { $0.conversation == HubOwnState.general }.flatMap { OwnState(bytes: $0.state) }?.blocked
     if try store.read({ try handles?.contains { try store.users.key($0) == nil } }) == true {
@@ -108,7 +111,7 @@ extension SyncEngine {
     ownStates.takeMissing().forEach(enqueue)
   }
 
-  /// The states that were changed in this store, as they are now, recorded as given.
+  /// Collects the own states that were changed in this store, and records that they are given to the hub.
   private func prepareOwnStates() throws -> [HubOwnState] {
     let session = Session(messenger, store, try hub().user)
     var (given, bytes, isTooLarge) = ([HubOwnState](), 0, false)
@@ -134,15 +137,15 @@ extension SyncEngine {
   }
 }
 
-/// Takes states from the hub into a store.
+/// Merges own states of the hub with those of a store.
 struct OwnStateTaking {
   private let store: Store
   private let user: UserKey
   private let engine: SyncEngine
-  /// The rows to write, and the names to give, after all states were taken.
+  /// The rows to write, and the names of conversations to set, after all states were taken.
   private var rows: [HubOwnStates.Row] = []
   private var names: [ConversationKey: String?] = [:]
-  /// The conversations whose states name messages that this store does not have.
+  /// The conversations whose states refer to messages that this store does not have.
   private(set) var missing: Set<Identifier> = []
   /// The rev of the first state that was not taken.
   private(set) var firstLeft: Int64?
@@ -153,14 +156,15 @@ struct OwnStateTaking {
     self.user = user
   }
 
-  /// A session of its own for each state, because a session keeps what it has read.
+  /// Each state gets a new session, because a session caches what it has read.
   private var session: Session { Session(engine.messenger, store, user) }
 
-  /// Takes a state, unless this store does not have its messages yet.
+  /// Takes a state if this store already has the messages to which the state refers; otherwise notes that they are
+  /// missing.
   mutating func take(_ state: HubOwnState) throws {
     var key: ConversationKey?
     if state.conversation != HubOwnState.general {
-      // A conversation that is set aside is read again when that ends.
+      // When a conversation is no longer set aside, its own state is read again.
       if engine.setAside[state.conversation] != nil { return }
       guard let row = try store.conversations.row(state.conversation), try has(state, row) else {
         firstLeft = min(firstLeft ?? state.rev, state.rev)
@@ -175,19 +179,21 @@ struct OwnStateTaking {
       row.rev = state.rev
       return rows.append(row)
     }
-    // A hub that was restored has an earlier state; a standby may lag.
+    // An earlier rev comes from a restored hub, or from a standby that lags.
     let isSetBack = state.rev <= row.rev && row.mark != nil
     if isSetBack, engine.hello?.isStandby != false { return }
-    // What was decided before a state was exchanged for the first time is kept.
+    // Before the first exchange of a state, all that this store has of it counts as changed, so that it is kept.
     let isChanged = isSetBack || row.isChanged || held == nil
     let base = OwnState(of: row) ?? OwnState()
     let isNewer = row.isFromBeforeRestore && state.isPresent
     let given = row.given.compactMap(OwnState.init(bytes:))
     (row.rev, row.mark, row.state, row.given) = (state.rev, state.mark, state.state, [])
-    // A later version of this program has written it.
+    // A later version of this program has written the state, so it is stored, but not merged.
     guard let theirs = OwnState(bytes: state.state) else { return rows.append(row) }
     let mine = try session.ownState(of: key)
-    // Another machine may have written it since the restore; even then no mark is removed.
+    // After a restore, all fields of this store win over a state from the backup. Over a state that another machine has
+    // written since, only the fields that were changed here win. In both cases, all marks of messages and all blocks
+    // are kept.
     let bases = isSetBack ? [(isNewer ? base : theirs).withoutMarks()] : [base] + given
     try take(isChanged ? mine.merged(with: theirs, since: bases) : theirs, mine, theirs, isChanged ? mine : base, &row)
   }
@@ -196,7 +202,8 @@ struct OwnStateTaking {
     _ wanted: OwnState, _ mine: OwnState, _ theirs: OwnState, _ before: OwnState, _ row: inout HubOwnStates.Row
   ) throws {
     var (merged, old) = (wanted, mine)
-    // Marks of messages may differ although nothing was changed here, such as those of deleted messages.
+    // The marks of this store may differ from the last exchanged ones although the user has changed nothing, for
+    // example because messages were deleted. So changes are found by comparing with the last exchanged ones.
     (old.hidden, old.read, old.unread) = (before.hidden, before.read, before.unread)
     if let key = row.conversation {
       try endArchive(&merged, mine, theirs, key)
@@ -207,14 +214,15 @@ struct OwnStateTaking {
     rows.append(row)
   }
 
-  /// Gives the names, and records what was taken.
+  /// Sets the names of conversations, and writes the rows of the states that were taken.
   mutating func finish() throws {
     try session.takeNames(names)
-    // Afterwards, because each change of this store is noted.
+    // The rows are written last, because each change of the store above marks a row as changed.
     for row in rows { try store.hubOwnStates.write(row) }
   }
 
-  /// Lists a conversation again that another machine archived or deleted before it had a message that this store has.
+  /// Keeps a conversation listed if another machine archived or deleted it before that machine had a message that this
+  /// store has.
   private func endArchive(_ merged: inout OwnState, _ mine: OwnState, _ theirs: OwnState, _ key: ConversationKey) throws
   {
     guard merged.isArchived && !mine.isArchived || merged.isDeleted && !mine.isDeleted,
@@ -224,17 +232,18 @@ struct OwnStateTaking {
     merged.isDeleted = merged.isDeleted && mine.isDeleted
   }
 
-  /// Whether this store has the messages that a state names.
+  /// Whether this store has the messages to which a state refers.
   ///
-  /// If a pull has not brought them, the hub has lost them. While a log is pulled again, the user's own state of the conversation
-  /// is not complete.
+  /// If a pull has not brought these messages, the hub has lost them, and the state is taken without them. While a log
+  /// is being pulled again, the result is false, because the conversation's own state in this store is not complete
+  /// then.
   private func has(_ state: HubOwnState, _ row: Conversations.Row) throws -> Bool {
     guard let log = try store.hubConversations.row(row.key), log.rev >= log.namedRev else { return false }
     if engine.ownStates.awaited.contains(state.conversation) { return true }
     return (OwnState(bytes: state.state)?.lastSeq ?? 0) <= row.lastSeq
   }
 
-  /// Gives again the states that a restored hub has lost.
+  /// Marks the states that a restored hub has lost as changed, so that they are given to the hub again.
   ///
   /// - Parameter seen: the conversations of which the hub has states.
   func takeLoss(except seen: Set<Identifier>) throws {
@@ -247,7 +256,7 @@ struct OwnStateTaking {
 }
 
 extension OwnState {
-  /// The state that the hub has; nil if this version cannot read it.
+  /// The state at the last exchange; nil if this version cannot read it.
   fileprivate init?(of row: HubOwnStates.Row) {
     guard let bytes = row.state else {
       self.init()

@@ -4,7 +4,7 @@ internal import DMStore
 // The persons of a hub, and the members of conversations.
 
 extension SyncEngine {
-  /// Reads the persons before entries refer to them.
+  /// Reads the persons that have changed, before entries that refer to them are applied.
   func readPeople(upTo rev: Int64) throws {
     while true {
       let before = try hub().peopleRev
@@ -18,7 +18,8 @@ extension SyncEngine {
   }
 
   private func record(_ person: HubPerson) throws {
-    // The hub checks handles by the same rules; a person whose handle is not valid is left out.
+    // A person whose handle is not valid is skipped. A working hub has none, because it checks handles by the same
+    // rules.
     guard case .success(let handle) = Result(catching: { try Handle(person.handle) }) else { return }
     let user = try store.users.key(handle) ?? store.users.insert(handle, at: person.createdAt)
     try store.hub.set(person.id, of: user)
@@ -31,10 +32,10 @@ extension SyncEngine {
         showsPresence: person.showsPresence), at: .now)
   }
 
-  /// Reads the members of conversations of which this store has no messages, before they are pulled.
+  /// Reads the members of conversations of which this store has no messages, before the conversations are pulled.
   ///
-  /// While the store is filled for the first time, it reads them only for conversations whose beginning the user cannot
-  /// see.
+  /// While the store is being filled for the first time, this reads only the members of conversations whose beginning
+  /// the user cannot see, because other logs begin with the members.
   func readMembers(of conversations: [Identifier]) throws {
     let isFilling = try hub().horizon == nil
     for id in conversations where connection.members[id] == nil {

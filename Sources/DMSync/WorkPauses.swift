@@ -11,14 +11,16 @@ struct WorkPauses {
   private static let shortest: Int64 = 15_000
   private static let longest: Int64 = 120_000
 
-  /// When to work.
+  /// When the next push or pull may begin.
   ///
-  /// A receipt that comes between two messages must not delay the second one, so only the pause after a push delays a push.
+  /// Only the pause after a push delays a push, so that a receipt that is pulled between two messages does not delay
+  /// the second message.
   func end(beforePush isPush: Bool) -> Int64 { (isPush ? lastPush : lastWork) + pause }
 
-  /// Records work that began at a time.
+  /// Records a push or pull that began at `time`.
   ///
-  /// Operations that are queued at short intervals are pushed together, in larger groups the longer this goes on.
+  /// The pause grows while each push has several operations, so that operations queued at short intervals are pushed in
+  /// larger groups.
   mutating func note(pushed: Int, at time: Int64) {
     lastWork = time
     if pushed > 0 { lastPush = time }

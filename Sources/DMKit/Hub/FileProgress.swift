@@ -2,7 +2,7 @@ internal import DMJSON
 package import DMModel
 internal import DMSystem
 
-/// How much of a file was uploaded or fetched, in a file that other processes read.
+/// How much of a file was uploaded or fetched so far; other processes read it from a file of the folder `live`.
 package struct FileProgress: Equatable {
   package let file: Identifier
   package let doneBytes: Int

@@ -1,7 +1,8 @@
 package import DMJSON
 package import DMStore
 
-/// The arguments of an operation, as the hub reads them; its act, conversation, message id and nonce are separate.
+/// The arguments of an operation, which the hub reads; the act, the conversation, the id of the message and the nonce
+/// are separate.
 package struct HubArguments: Equatable, Sendable {
   /// The lifetime of a message in microseconds.
   package var lifetime: Int64?
@@ -16,13 +17,14 @@ package struct HubArguments: Equatable, Sendable {
   /// The lifetime of new messages in microseconds: nil if it does not change, `.some(nil)` for messages that never expire.
   package var expireAfter: Int64??
   package var showsPresence: Bool?
-  /// Whether an operation whose nonce was used before gets the first entry as its answer even if the contents differ.
+  /// Whether the hub accepts an operation whose nonce was used before for another content, and answers with the first
+  /// entry.
   package var isLax = false
   /// Why a message is reported; nil if no reason was given.
   package var reason: String?
   /// The hub refuses the operation if the group has a member who is not in this list; nil for no check.
   package var audience: [Handle]?
-  /// The files of a message on the hub.
+  /// The ids of the files of a message.
   package var files: [Identifier] = []
 
   package init() {}
@@ -84,7 +86,7 @@ package struct HubArguments: Equatable, Sendable {
 }
 
 extension Outbox.Act {
-  /// Whether it is an act on a message that the hub has numbered.
+  /// Whether the operation is about a message that the hub has numbered.
   package var isOnMessage: Bool { [.edit, .delete, .react, .report].contains(self) }
 
   /// The name of the operation in the protocol.

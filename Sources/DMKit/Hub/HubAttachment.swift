@@ -4,10 +4,10 @@ internal import DMSystem
 
 /// An attachment in the payload of a message, and the files on the hub that have its contents.
 package struct HubAttachment: Equatable, Sendable {
-  /// Its id is unspecified: each store gives an attachment an id of its own.
+  /// The attachment, whose id has no meaning, because each store gives an attachment its own id.
   package var attachment: Attachment
   package var file: Identifier
-  /// Nil for an attachment without a thumbnail.
+  /// The file of the thumbnail; nil for an attachment without a thumbnail.
   package var thumbnailFile: Identifier?
 
   package init(_ attachment: Attachment, file: Identifier, thumbnailFile: Identifier?) {
@@ -19,14 +19,14 @@ package struct HubAttachment: Equatable, Sendable {
   /// The ids of the files.
   package var files: [Identifier] { [file] + (thumbnailFile.map { [$0] } ?? []) }
 
-  /// The files with their contents.
+  /// The files, each with the hash and the size of its content.
   var contents: [HubFiles.Key] {
     let content = HubFiles.Key(id: file, hash: attachment.sha256, size: attachment.sizeBytes)
     guard let thumbnail = attachment.thumbnail, let thumbnailFile else { return [content] }
     return [content, HubFiles.Key(id: thumbnailFile, hash: thumbnail.sha256, size: thumbnail.sizeBytes)]
   }
 
-  /// Gives a content another file.
+  /// Replaces a file with another one that has the same content.
   mutating func replace(_ file: Identifier, with other: Identifier) {
     if self.file == file { self.file = other }
     if thumbnailFile == file { thumbnailFile = other }
@@ -90,10 +90,10 @@ package struct HubAttachment: Equatable, Sendable {
     thumbnailFile = thumbnail.file
   }
 
-  /// Microseconds, up to a year.
+  /// The durations that are accepted, in microseconds: up to a year.
   private static let durations = 0...(366 * 86_400_000_000)
 
-  /// A content, as its sender describes it.
+  /// A content as its sender describes it.
   private struct Content {
     let file: Identifier
     let hash: ContentHash
@@ -131,6 +131,6 @@ private func isMediaType(_ text: String) -> Bool {
 }
 
 extension JSONObject {
-  /// A width or height in pixels.
+  /// A width or height in pixels; nil for a value outside 1 to 1,000,000.
   fileprivate func length(_ name: String) -> Int? { integer(name).flatMap { 1...1_000_000 ~= $0 ? $0 : nil } }
 }

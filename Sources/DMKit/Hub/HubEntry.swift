@@ -1,6 +1,6 @@
 internal import DMJSON
 
-/// An entry of the log of a conversation, as the hub gives it to one person.
+/// An entry of the log of a conversation, as the hub returns it to one person.
 ///
 /// No field is trusted: a hostile member may have chosen any value that the hub does not check.
 package struct HubEntry: Equatable, Sendable {
@@ -17,7 +17,7 @@ package struct HubEntry: Equatable, Sendable {
   /// The number of the message that the entry adds or refers to.
   package var seq: Int?
   package let at: Timestamp
-  /// The person number of the actor on the hub.
+  /// The number of the person who did what the entry says.
   package let actor: Int64
   package var machine: Identifier
   /// Nil for a kind that this program does not recognize.
@@ -28,10 +28,10 @@ package struct HubEntry: Equatable, Sendable {
   package let mark: Identifier
   package var expiresAt: Timestamp?
   package var meta: Meta
-  /// Nil if the message was deleted, has expired, or is not visible to the person.
+  /// Nil if the message was deleted, has expired, or is not visible to the person who pulls the entry.
   package var payload: [UInt8]?
 
-  /// The fields that the hub itself writes, unlike `payload`.
+  /// The fields that the hub itself writes; the author writes `payload`.
   package struct Meta: Equatable, Sendable {
     package var members: [Int64] = []
     package var person: Int64?
@@ -77,7 +77,7 @@ package struct HubEntry: Equatable, Sendable {
 }
 
 extension JSONObject {
-  /// The ranges of numbers in a member, ascending; leaves out what is not one.
+  /// The ranges of numbers in an array with this name, ascending; elements that are not ranges are skipped.
   func ranges(_ name: String) -> [SeqRange] {
     guard case .array(let values)? = self[name] else { return [] }
     return coalesced(values.compactMap(\.seqs).sorted { $0.lowerBound < $1.lowerBound })
@@ -98,7 +98,7 @@ extension JSONValue {
 }
 
 extension HubEntry {
-  /// The highest number of a person or of an entry.
+  /// The highest number of a person, and the highest rev.
   package static let numberLimit = 1 << 53
   /// The highest number of a message that a store keeps.
   package static let seqLimit = 1 << 40

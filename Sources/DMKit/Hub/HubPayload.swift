@@ -22,14 +22,14 @@ package enum HubPayload: Equatable, Sendable {
       self.attachments = attachments
     }
 
-    /// The payload of a message, with these in place of its own text and attachments.
+    /// The payload of a message, with the given text and attachments in place of its own.
     package init(_ message: Message, text: String?, attachments: [HubAttachment]) {
       self.init(
         text: text, replyTo: message.replyTo?.id, nonce: message.nonce, forwardedFrom: message.forwardedFrom,
         attachments: attachments)
     }
 
-    /// Whether two messages have the same text, and attachments with equal contents, whatever the files are.
+    /// Whether two messages have the same text, and attachments with equal contents; the ids of the files may differ.
     package func hasSameContent(as other: Text) -> Bool {
       text.map(ExactString.init) == other.text.map(ExactString.init)
         && attachments.map(\.attachment.sha256) == other.attachments.map(\.attachment.sha256)
@@ -40,7 +40,7 @@ package enum HubPayload: Equatable, Sendable {
   package struct Group: Equatable, Sendable {
     package var title: String?
     package var avatarURL: String?
-    /// Microseconds.
+    /// The lifetime of messages in microseconds; nil if they do not expire.
     package var expireAfter: Int64?
     package var creator: Handle?
 
@@ -74,7 +74,7 @@ package enum HubPayload: Equatable, Sendable {
   /// The version that this program writes, and the only one that it reads.
   private static let version = 1
 
-  /// The bytes of the object.
+  /// The JSON object as bytes.
   package var bytes: [UInt8] {
     var json = JSONWriter()
     json.object { json in
@@ -104,7 +104,7 @@ package enum HubPayload: Equatable, Sendable {
     return json.bytes
   }
 
-  // MARK: Reading what anybody may have written
+  // MARK: Reading untrusted payloads
 
   /// The JSON members of a payload; nil if it is not an object of this version.
   private static func members(_ bytes: [UInt8]?) -> JSONObject? {
@@ -114,7 +114,7 @@ package enum HubPayload: Equatable, Sendable {
     return object
   }
 
-  /// A message; nil if it cannot be read.
+  /// The content of a message; nil if it cannot be read.
   ///
   /// Cuts a text that is too long for a message, and leaves out an invalid nonce or reference.
   package static func text(_ bytes: [UInt8]?) -> Text? {
@@ -168,13 +168,13 @@ package enum HubPayload: Equatable, Sendable {
   }
 }
 
-/// Limits of the numbers from a hub; values beyond them are clamped, because a hostile member may have chosen them.
+/// Limits of numbers from the hub, because a hostile member may have chosen the numbers.
 package enum HubLimits {
-  /// A lifetime in microseconds: from one second to 366 days.
+  /// Clamps a lifetime in microseconds to the range from one second to 366 days.
   package static func lifetime(_ microseconds: Int64) -> Int64 {
     min(max(microseconds, 1_000_000), 366 * 86_400_000_000)
   }
 
-  /// The size of a file in bytes.
+  /// The sizes of a file that are accepted, in bytes.
   package static let fileBytes = 0...(16 << 30)
 }

@@ -1,11 +1,11 @@
 package import DMModel
 internal import DMSystem
 
-// The conversation ids that a hub accepts: half of each id is a digest of the users who may start the conversation, so
-// that no other user can take the id of a conversation that the hub has lost.
+// The conversation ids that a hub accepts: half of each id is a digest that depends on the users who may start the
+// conversation, so that no other user can take the id of a conversation that the hub has lost.
 
 extension Identifier {
-  /// 128 random bits, such as the nonce of an operation or the id of a file.
+  /// 128 random bits, for the nonce of an operation or the id of a file.
   package static func random() -> Identifier {
     Identifier(high: .random(in: 0...UInt64.max), low: .random(in: 0...UInt64.max))
   }

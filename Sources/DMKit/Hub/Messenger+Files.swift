@@ -10,7 +10,7 @@ package struct Transfer: Equatable, Sendable {
 
   package let direction: Direction
   package let state: State
-  /// The name of an attachment with this content; nil if no attachment has it any more.
+  /// The name of an attachment with this content; nil if no attachment has this content any more.
   package let name: String?
   package let sha256: ContentHash
   package let sizeBytes: Int
@@ -21,10 +21,11 @@ package struct Transfer: Equatable, Sendable {
 }
 
 extension Messenger {
-  /// The files that wait or are on their way; empty for a store that is not linked.
+  /// The files that wait to be transferred or are being transferred; empty for a store that is not linked.
   package func transfers() throws -> [Transfer] {
     guard let store = try existingStore(), store.isLinked else { return [] }
-    // The file of a process that was killed stays.
+    // A process that was killed leaves its progress file behind, so the file counts only while a process transfers
+    // files.
     let current = try areFilesCarried() ? FileProgress(path: location.liveFile) : nil
     return try store.read {
       try store.hubFiles.pending().map { file in
@@ -41,7 +42,8 @@ extension Messenger {
   /// Whether a process exchanges files with the hub.
   package func areFilesCarried() throws -> Bool { filesLock() == nil }
 
-  /// Whether a content is in the store; that of a linked store may have to be fetched from the hub first.
+  /// Whether the content of an attachment is in the store; in a linked store, it may have to be fetched from the hub
+  /// first.
   public func has(_ part: AttachmentPart, of attachment: Attachment) -> Bool {
     guard case .success(let hash) = Result(catching: { try attachment.hash(of: part) }) else { return false }
     return location.contents.size(of: hash) != nil
@@ -53,13 +55,14 @@ extension Messenger {
     return FileLock(ifFree: location.filesLock)
   }
 
-  /// Fetches contents of attachments that are not in the store, and waits until they are.
+  /// Requests contents of attachments that are not in the store, and waits until they are there.
   ///
   /// Does nothing for a store that is not linked, and for contents that the hub never had.
   ///
   /// - Parameters:
-  ///   - carry: starts the sync process, and returns why it cannot be started.
-  ///   - progress: called often with the bytes that were fetched, and their number at the end; may throw to end the wait.
+  ///   - carry: starts the sync process; returns the reason if it cannot be started, otherwise nil.
+  ///   - progress: called often, with the number of bytes that were fetched and the number of all bytes; may throw to
+  ///     end the wait.
   /// - Throws: `hub_unreachable`; `unknown_attachment` if the hub does not have a file.
   package func fetch(
     _ part: AttachmentPart, of attachments: [Attachment], carry: () -> String?,
@@ -79,7 +82,7 @@ extension Messenger {
       do {
         try progress(min(all, wait.doneBytes(wanted)), all)
       } catch {
-        // The user has interrupted it.
+        // `progress` throws when the user interrupts the wait.
         try wait.end(wanted)
         throw error
       }
@@ -95,6 +98,8 @@ private struct FetchWait {
   private var location: StoreLocation { messenger.location }
   private let bell: Watch
   private let live: Watch
+  /// The modification time of the state file at the start of the wait.
+  ///
   /// Until it changes, the state may be that of a sync process that has ended.
   private let written: Timestamp?
   private var sizes: [ContentHash: Int] = [:]
@@ -109,7 +114,7 @@ private struct FetchWait {
 
   /// Queues the fetching of contents.
   ///
-  /// - Returns: their size in bytes.
+  /// - Returns: the sum of their sizes in bytes.
   mutating func begin(_ wanted: Set<ContentHash>) throws -> Int {
     sizes = try store.write {
       try wanted.reduce(into: [:]) { sizes, hash in
@@ -121,7 +126,7 @@ private struct FetchWait {
     return sizes.values.reduce(0, +)
   }
 
-  /// Takes the request for contents back.
+  /// Cancels the request for contents.
   func end(_ wanted: Set<ContentHash>) throws {
     try store.write {
       for file in try wanted.flatMap(store.hubFiles.rows) where file.isWanted {
@@ -143,7 +148,7 @@ private struct FetchWait {
         }
         isFetching = true
       } else if let other = files.first(where: { $0.fault == nil }) {
-        // Another sender has uploaded the same content, or it has just come.
+        // Another sender has uploaded the same content, or the content has just arrived.
         if location.contents.size(of: hash) == nil {
           try store.write { try store.hubFiles.set(isWanted: true, of: other.key) }
         }
@@ -155,7 +160,7 @@ private struct FetchWait {
     return isFetching
   }
 
-  /// The number of bytes of all contents that are here.
+  /// The number of bytes that were fetched so far.
   func doneBytes(_ wanted: Set<ContentHash>) -> Int {
     let here = sizes.filter { !wanted.contains($0.key) }.values.reduce(0, +)
     return here + (FileProgress(path: messenger.location.liveFile)?.doneBytes ?? 0)

@@ -4,7 +4,7 @@ internal import DMStore
 internal import DMSystem
 
 extension Messenger {
-  /// Whether the store is linked to a hub; its other users then act in their own stores.
+  /// Whether the store is linked to a hub; if so, each of its other users has a store of their own.
   package var isLinked: Bool { get throws { try existingStore()?.isLinked ?? false } }
 
   /// The path of the lock that the sync process of the store holds.
@@ -16,8 +16,8 @@ extension Messenger {
     return try store.read { try store.counts() }
   }
 
-  /// Whether a sync process may be started for the store: the store is linked, has not left
-  /// its hub, is not refused, and its credentials belong to the account of this process.
+  /// Whether a sync process may be started for the store: the store is linked and has not left its hub, the hub has not
+  /// refused it, and the file with its credentials belongs to the account of this process.
   package func mayCarry() throws -> Bool {
     guard let store = try existingStore(), let hub = try store.hub.row(), hub.leftAt == nil, hub.refusal == nil else {
       return false
@@ -28,10 +28,11 @@ extension Messenger {
 
   /// Waits until the hub has all operations that this messenger queued.
   ///
-  /// - Parameter end: the end of the wait, as a time of `monotonicMicroseconds`. Each progress of a file that they need begins the wait
-  ///   anew.
-  /// - Returns: when the hub accepts the operations, if the user is over their quota; nil if it has them.
-  /// - Throws: `hub_unreachable` if it takes longer, or the error with which the hub refused an operation.
+  /// - Parameter end: the end of the wait, as a time of `monotonicMicroseconds`. The wait starts again whenever the
+  ///   transfer of a file that the operations need makes progress.
+  /// - Returns: when the hub accepts the operations, if the user is over their quota; nil if the hub has them.
+  /// - Throws: `hub_unreachable` if the hub does not have the operations by then, or the error with which the hub
+  ///   refused an operation.
   package func waitForHub(until end: Int64) throws -> Timestamp? {
     guard !queued.isEmpty, let store = try existingStore() else { return nil }
     let bell = Watch(location.bell)
@@ -51,19 +52,19 @@ extension Messenger {
           remedy: .showPending)
       }
       if rows.allSatisfy({ $0.state == .done }) { return nil }
-      // A postponed message holds back the later messages of its conversation.
+      // A postponed message holds back the later messages of its conversation, so these are postponed, too.
       if rows.contains(where: { $0.state == .queued }), let until = try postponedUntil() { return until }
       if monotonicMicroseconds() >= end {
         throw DMError(
-          .hubUnreachable, "the hub does not have it yet; it is queued, and carried later", remedy: .showHubStatus)
+          .hubUnreachable, "the hub does not have it yet; it is queued, and sent later", remedy: .showHubStatus)
       }
       var awaited = [Awaited(bell.descriptor, for: .reading)]
-      // At most half a second, in case the bell cannot be watched.
+      // Waits at most half a second at a time, in case the bell file cannot be watched.
       if waitForAny(of: &awaited, until: min(end, monotonicMicroseconds() + 500_000)) { bell.drain() }
     }
   }
 
-  /// The current state of a message that was sent from this store; nil if it no longer exists.
+  /// The current state of a message that was sent from this store; nil if the message no longer exists.
   package func sentMessage(_ id: Identifier) throws -> Message? {
     try reading(nil) { try $0.messageThatWaited(id) }
   }
@@ -73,19 +74,19 @@ extension Messenger {
 package struct OutboxItem: Equatable, Sendable {
   package enum State: String, CaseIterable, Sendable { case queued, sending, acknowledged, failed }
 
-  /// Its number in the outbox.
+  /// The number of the operation in the outbox.
   package let id: Int64
   package let act: String
   package let state: State
   package let conversationID: Identifier?
   package let conversation: String?
   package let messageID: Identifier?
-  /// Its text, if it has one.
+  /// The text of a message, or the new text of an edit; otherwise nil.
   package let text: String?
   package let createdAt: Timestamp
   package let attempts: Int
   package let notBefore: Timestamp?
-  /// The error code, if the hub refused it.
+  /// The error code, if the hub refused or postponed the operation.
   package let failure: String?
 }
 
@@ -101,7 +102,7 @@ extension Messenger {
     }
   }
 
-  /// The operations that wait or were refused; what follows a postponed operation is postponed with it.
+  /// The operations that wait or were refused; while one is postponed, all queued ones count as postponed.
   private func pending(_ store: Store) throws -> [Outbox.Row] {
     let until = try store.outbox.postponedUntil()
     return try store.outbox.pending().map { row in
@@ -138,10 +139,10 @@ extension Messenger {
   ///
   /// - Parameter names: outbox numbers or message ids; empty for all such operations.
   /// - Returns: the operations as they are now.
-  /// - Throws: `no_hub`, `unknown_message` for a name of none.
+  /// - Throws: `no_hub`, `unknown_message` for a name that no such operation has.
   package func retry(_ names: [String]) throws -> [OutboxItem] {
     try change(names, where: { $0.state == .refused || $0.isPostponed }) { row, session in
-      // Shows the effect of the operation on the message again.
+      // The effect of the operation on the message is shown again.
       if row.state == .refused, [.edit, .delete, .react].contains(row.act), let id = row.target,
         let address = try session.store.messages.address(of: id),
         let message = try session.store.messages.row(at: address)
@@ -164,7 +165,7 @@ extension Messenger {
   ///
   /// - Parameter names: outbox numbers or message ids; empty for all such operations.
   /// - Returns: the operations as they were.
-  /// - Throws: `no_hub`, `unknown_message` for a name of none.
+  /// - Throws: `no_hub`, `unknown_message` for a name that no such operation has.
   package func drop(_ names: [String]) throws -> [OutboxItem] {
     try change(names, where: { $0.state == .refused || $0.isPostponed }) { row, session in
       if row.act == .say, let waiting = try session.store.waiting.row(at: row.key) {
@@ -194,13 +195,13 @@ extension Messenger {
     let rows = refused.filter { $0.key.number.description == name || $0.target != nil && $0.target == id }
     guard !rows.isEmpty else {
       throw DMError(
-        .unknownMessage, "nothing that the hub has refused or postponed is '\(name)'", subject: name,
+        .unknownMessage, "'\(name)' is not an operation that the hub has refused or postponed", subject: name,
         remedy: .showPending)
     }
     return rows
   }
 
-  /// Takes the store off its hub; the store is read-only from then on.
+  /// Records that the store has left its hub; the store is read-only from then on.
   ///
   /// - Throws: `no_hub` for a store that is not linked.
   package func leaveHub() throws {
@@ -210,13 +211,13 @@ extension Messenger {
 }
 
 extension Store {
-  /// When the hub takes the files of a message, if the user is over their quota; nil if they are not.
+  /// When the hub accepts the files of a message, if the user is over their quota; nil if they are within it.
   fileprivate func filesPostponedUntil(_ row: Outbox.Row) throws -> Timestamp? {
     guard row.act == .say else { return nil }
     return try HubArguments(json: row.arguments).files.flatMap(hubFiles.rows).compactMap(\.postponedUntil).max()
   }
 
-  /// When the hub takes the first operation or file that it has postponed; nil if it has postponed none.
+  /// When the hub accepts the first operation or file that it has postponed; nil if it has postponed none.
   func postponedUntil() throws -> Timestamp? {
     let files = try hubFiles.pending().compactMap(\.postponedUntil)
     return try (files + (outbox.postponedUntil().map { [$0] } ?? [])).min()
@@ -224,7 +225,7 @@ extension Store {
 }
 
 extension HubFiles.Row {
-  /// When the hub takes the file, if the user is over their quota; nil if they are not.
+  /// When the hub accepts the file, if the user is over their quota; nil if they are within it.
   fileprivate var postponedUntil: Timestamp? {
     fault == Messenger.overQuota ? notBefore.flatMap { $0 > .now ? $0 : nil } : nil
   }

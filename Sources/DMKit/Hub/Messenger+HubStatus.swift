@@ -44,7 +44,7 @@ extension Messenger {
 
   package static let overQuota = "over_quota: the hub takes no more from you for now"
 
-  /// The conversations that are set aside, including those of which this store has nothing.
+  /// The conversations that are set aside, including those of which this store has no entries.
   private func conversationsSetAside(_ session: Session, _ running: RunningState) throws -> [HubStatus.SetAside] {
     let store = session.store
     var found = try store.hubConversations.all().compactMap { state -> HubStatus.SetAside? in

@@ -1,6 +1,7 @@
 internal import DMJSON
 
-/// What the user alone decides about a conversation, or about other users, as their machines exchange it.
+/// An own state: what the user alone decides about a conversation, or about other users, in the form that the user's
+/// machines exchange.
 ///
 /// Equal values are always written as equal bytes.
 package struct OwnState: Equatable, Sendable {
@@ -10,7 +11,7 @@ package struct OwnState: Equatable, Sendable {
   package var draft: ExactString?
   /// The user's own name for the conversation.
   package var name: ExactString?
-  /// Whether the conversation is absent from the user's lists until a new message arrives.
+  /// Whether the user has deleted the conversation from their lists; a new message brings it back.
   package var isDeleted = false
   /// The messages that the user deleted for themselves.
   package var hidden: [SeqRange] = []
@@ -18,33 +19,34 @@ package struct OwnState: Equatable, Sendable {
   package var read: [SeqRange] = []
   /// The messages that the user has marked as unread after a receipt.
   package var unread: [SeqRange] = []
-  /// The last message that the conversation had; a machine takes a state only after it has that message.
+  /// The number of the last message that the writer had; a machine takes a state only after it has that message.
   package var lastSeq = 0
-  /// The users that the user blocks.
+  /// The users that this user blocks.
   package var blocked: Set<Handle> = []
   package var sendsReadReceipts = true
 
   package init() {}
 
-  /// Whether both say the same, whatever the last message was.
+  /// Whether two states are equal apart from `lastSeq`.
   package func isSame(as other: Self) -> Bool {
     var copy = self
     copy.lastSeq = other.lastSeq
     return copy == other
   }
 
-  /// This state as the base of a merge that removes no marks of messages and no blocks.
+  /// This state without marks of messages and blocks, for use as the base of a merge that must not remove any of these.
   package func withoutMarks() -> Self {
     var state = self
     (state.hidden, state.read, state.unread, state.blocked) = ([], [], [], [])
     return state
   }
 
-  /// This state with the changes that another has.
+  /// Merges two states: the result has the changes of both.
   ///
-  /// If both changed the same, this state wins.
+  /// If both changed the same field, this state wins.
   ///
-  /// - Parameter bases: the states that the other may have been made from; what differs from one of them was changed here.
+  /// - Parameter bases: the states from which the other may have been made; a field of this state that differs from one
+  ///   of them counts as changed.
   package func merged(with other: Self, since bases: [Self]) -> Self {
     func decide<Value: Equatable>(_ field: KeyPath<Self, Value>) -> Value {
       bases.allSatisfy { $0[keyPath: field] == self[keyPath: field] } ? other[keyPath: field] : self[keyPath: field]
@@ -78,13 +80,13 @@ package struct OwnState: Equatable, Sendable {
 
   private static let version = 1
 
-  /// How the bytes of each state begin that this version can change.
+  /// The first bytes of each state that this version can change.
   package static let prefix = Array("{\"v\":\(version)".utf8)
 
-  /// The maximum number of bytes that a hub keeps.
+  /// The maximum size in bytes of a state that a hub stores.
   package static let byteLimit = 524_288
 
-  /// The bytes of a JSON object, without the fields that have their defaults.
+  /// The state as a JSON object, without the fields that have default values.
   package var bytes: [UInt8] {
     var json = JSONWriter()
     json.object { json in
@@ -108,9 +110,10 @@ package struct OwnState: Equatable, Sendable {
     return json.bytes
   }
 
-  /// Nil for bytes that this version cannot read.
+  /// Reads a JSON object; nil for bytes that this version cannot read.
   ///
-  /// Leaves out what is not valid, because a later version, or somebody with the user's login, may have written it.
+  /// Fields that are not valid keep their default values, because a later version, or an attacker with the user's
+  /// login, may have written them.
   package init?(bytes: [UInt8]) {
     guard case .success(let object) = Result(catching: { try JSONReader.object(bytes[...]) }),
       object["v"] == .integer(Self.version)

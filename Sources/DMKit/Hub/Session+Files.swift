@@ -1,11 +1,11 @@
 package import DMStore
 
-// The files that carry the contents of attachments over the hub.
+// The files on the hub that have the contents of attachments.
 
 extension Session {
-  /// Makes attachments part of a message that waits, and queues the upload of their files.
+  /// Adds attachments to a waiting message, and queues the upload of their files.
   ///
-  /// - Returns: the attachments as the payload has them.
+  /// - Returns: the attachments in the form that the payload has.
   package func attach(_ attachments: [Attachments.Row], to key: OutboxKey, at time: Timestamp) throws
     -> [HubAttachment]
   {
@@ -17,7 +17,7 @@ extension Session {
     }
   }
 
-  /// The files of an attachment, which the hub is to have before the message.
+  /// The files of an attachment; queues their upload, because the hub must have them before the message.
   private func files(of attachment: Attachment, _ key: AttachmentKey) throws -> HubAttachments.Files {
     let known = try store.hubAttachments.files(of: key)
     let files =
@@ -38,7 +38,8 @@ extension Session {
     try store.hubFiles.set(isUploaded: false, of: key)
   }
 
-  /// Uploads a file under another id, because another file on the hub has its id; changes what waits for it.
+  /// Queues the upload of a file under another id, because the hub has another file with its id; changes the waiting
+  /// messages that have the file.
   package func replace(_ file: HubFiles.Row, with other: Identifier) throws {
     try store.hubFiles.set(isUploaded: true, of: file.key)
     try upload(other, file.key.hash, file.key.size)
@@ -57,7 +58,7 @@ extension Session {
 
   /// Queues the upload of the files of a message again.
   ///
-  /// - Parameter evenFailed: whether also files that could not be uploaded.
+  /// - Parameter evenFailed: whether to try again even if an upload failed before.
   /// - Returns: false if there is nothing to upload, or if a file cannot be uploaded.
   package func uploadAgain(_ operation: Outbox.Row, evenFailed: Bool) throws -> Bool {
     let files = try HubArguments(json: operation.arguments).files
@@ -77,7 +78,7 @@ extension Session {
     HubPayload.Text(message, text: text, attachments: try message.attachments.compactMap { try hubAttachment($0) })
   }
 
-  /// An attachment as a payload has it; nil if it was never sent over the hub.
+  /// An attachment in the form that a payload has; nil if it was never sent over the hub.
   private func hubAttachment(_ attachment: Attachment) throws -> HubAttachment? {
     guard let stored = try store.attachments.row(attachment.id),
       let files = try store.hubAttachments.files(of: stored.key)
@@ -85,7 +86,8 @@ extension Session {
     return HubAttachment(attachment, file: files.file, thumbnailFile: files.thumbnailFile)
   }
 
-  /// Adds the attachments of a message that came from the hub, as free ones, and queues the fetching of small contents.
+  /// Adds the attachments of a message from the hub to the store, not yet to the message, and queues the fetching of
+  /// small contents.
   ///
   /// - Parameter fetches: whether contents up to `fetchedBytes` are fetched at once; larger ones are fetched on request.
   package func receive(_ attachments: [HubAttachment], fetches: Bool, at time: Timestamp) throws -> [Attachments.Row] {
@@ -110,13 +112,13 @@ extension Session {
   private func fetchSmall(_ received: HubAttachment) throws {
     for content in received.contents
     where content.size <= Self.fetchedBytes && messenger.location.contents.size(of: content.hash) == nil {
-      // A member can describe any number of files that do not exist.
+      // The number is limited, because a member can describe any number of files that do not exist.
       if try store.hubFiles.wantedCount() >= Self.mostWanted { return }
       try store.hubFiles.set(isWanted: true, of: content)
     }
   }
 
-  /// The number of contents that are fetched without being asked for, at a time.
+  /// If this number of contents waits to be fetched, no more are queued until the user requests them.
   private static var mostWanted: Int { 1000 }
 
   /// The size in bytes up to which a content is fetched as soon as its message arrives.

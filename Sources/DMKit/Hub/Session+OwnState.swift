@@ -1,11 +1,12 @@
 internal import DMStore
 
-// The user's own state of a conversation, which their machines exchange through the hub.
+// The user's own state of a conversation, which the user's machines exchange through the hub.
 
 extension Session {
-  /// The user's own state of a conversation; nil for what is not about one conversation.
+  /// The user's own state of a conversation; for nil, the state that is not about one conversation.
   ///
-  /// What this store cannot show of the state that the hub has stays as the hub has it, so that it does not seem to be removed.
+  /// Parts of the hub's state that this store cannot show are returned as the hub has them, so that they do not seem to
+  /// be removed here.
   package func ownState(of key: ConversationKey?) throws -> OwnState {
     var state = OwnState()
     let base = try store.hubOwnStates.row(key)?.state.flatMap { OwnState(bytes: $0) } ?? OwnState()
@@ -29,7 +30,8 @@ extension Session {
     state.read = newest(
       try store.readState.privatelyRead(by: me, in: key, upTo: row.lastSeq, hasLeft: fields.hasLeft))
     if !fields.hasLeft {
-      // The receipts of another machine may include messages from users that this one blocks.
+      // Messages of users that this user blocks are left out, because the receipts of another machine may include such
+      // messages.
       state.unread = newest(
         try store.readState.unreadAgain(by: me, in: key, upTo: row.lastSeq).flatMap {
           difference(of: $0, minus: try store.readState.unreachable($0, as: viewer, in: key))
@@ -39,7 +41,7 @@ extension Session {
     return state
   }
 
-  /// The last of many ranges, so that a state does not become too large for the hub.
+  /// The last 2000 ranges, so that a state does not become too large for the hub.
   private func newest(_ ranges: [SeqRange]) -> [SeqRange] { Array(ranges.suffix(2000)) }
 
   /// The messages that are hidden only until the hub has deleted them.
@@ -50,11 +52,12 @@ extension Session {
     return coalesced(seqs.sorted().map { $0...$0 })
   }
 
-  /// Replaces the user's own state of a conversation with one from another machine, but for its name.
+  /// Replaces the user's own state of a conversation with one from another machine, except for the name of the
+  /// conversation.
   ///
   /// - Parameters:
-  ///   - state: the new state; numbers of messages that this store does not have are left out.
-  ///   - old: what `ownState` returned.
+  ///   - state: the new state; marks of messages that this store does not have are ignored.
+  ///   - old: the present state, which `ownState` returned; only differences from it are written.
   package func take(_ state: OwnState, insteadOf old: OwnState, of key: ConversationKey?) throws {
     guard let key else { return try takeBlocks(state, insteadOf: old) }
     func set(_ change: Members.OwnState, where isNew: Bool) throws {
@@ -82,10 +85,10 @@ extension Session {
     }
   }
 
-  /// Gives conversations names of the user's own; nil removes a name.
+  /// Sets the user's own names of conversations; nil removes a name.
   ///
-  /// If another conversation has a name, because another machine gave it before it knew, only the one with the lower id keeps
-  /// it: all machines decide alike.
+  /// If two machines gave the same name to two conversations, only the conversation with the lower id keeps it, so that
+  /// all machines decide in the same way.
   package func takeNames(_ names: [ConversationKey: String?]) throws {
     let changes = try names.filter { try store.conversations.ownName(of: me, for: $0.key) != $0.value }
     for key in changes.keys { try store.conversations.setOwnName(nil, of: me, in: key) }
@@ -114,7 +117,7 @@ extension Session {
     _ = try change(new(state.read, old.read), privately, in: key, at: .now)
     var again = Messenger.MarkOptions()
     again.act = .unread
-    // What the user has read with a receipt stays read.
+    // A message that the user has read with a receipt stays read.
     let hasLeft = try store.members.ownFields(of: me, in: key)?.hasLeft ?? false
     let receipts = hasLeft ? [] : try store.readState.receipts(of: me, in: key, overlapping: 1...last)
     let read = difference(of: difference(of: new(old.read, state.read), minus: receipts), minus: state.hidden)
@@ -123,9 +126,10 @@ extension Session {
     _ = try change(difference(of: new(state.unread, old.unread), minus: state.hidden), again, in: key, at: .now)
   }
 
-  /// Logs which messages were read or marked as unread, and notes it for the user's other machines if no receipt tells them.
+  /// Writes to the change log which messages were read or marked as unread, and marks the own state as changed if the
+  /// user's other machines do not learn of that from receipts.
   ///
-  /// - Returns: these messages.
+  /// - Returns: the messages in `changed`.
   func logged(_ changed: [SeqRange], isPrivate: Bool = true, in key: ConversationKey, at now: Timestamp) throws
     -> [SeqRange]
   {
@@ -139,8 +143,8 @@ extension Session {
     return changed
   }
 
-  /// Whether the receipts for messages do not tell the user's other machines that they are read: they were marked as unread, or the
-  /// user has left.
+  /// Whether the user's other machines do not learn from receipts that messages were read, because the user had marked
+  /// them as unread, or has left the conversation.
   private func isUntold(_ changed: [SeqRange], in key: ConversationKey) throws -> Bool {
     guard let row = try store.hubOwnStates.row(key) else { return false }
     if try store.members.ownFields(of: me, in: key)?.hasLeft == true { return true }

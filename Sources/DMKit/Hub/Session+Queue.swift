@@ -1,7 +1,8 @@
 package import DMStore
 internal import DMSystem
 
-// In a linked store, an act is queued in the outbox as an operation for the hub, and its effect is shown at once.
+// In a linked store, an act of the user becomes an operation in the outbox. Its effect is shown at once, except for a
+// change of a conversation, which the hub must accept first.
 
 extension Session {
   /// Queues an operation for the hub.
@@ -20,9 +21,11 @@ extension Session {
     return key
   }
 
-  /// The nonce of a message on the hub: the same on all machines of a person, so that they send the message only once.
+  /// The nonce of a message on the hub: it is the same on all machines of a person, so that the hub adds a message only
+  /// once even if several machines send it.
   ///
-  /// A direct conversation is named by the other person, because its id may differ between machines until the hub has it.
+  /// For a direct conversation, the nonce depends on the other person's handle instead of the id, because the id may
+  /// differ between machines until the hub has the conversation.
   private func hubNonce(_ nonce: String, in row: Conversations.Row) throws -> Identifier {
     var target = row.id.description
     if !row.isGroup {
@@ -36,9 +39,9 @@ extension Session {
     return Identifier(bytes: hash.finish().bytes)
   }
 
-  /// Checks that the store may still queue something for its hub.
+  /// Checks that the store may still queue operations.
   ///
-  /// - Throws: `hub_refused` if the hub refuses this store, `not_allowed` if the store was taken off its hub.
+  /// - Throws: `hub_refused` if the hub refuses this store, `not_allowed` if the store has left its hub.
   func checkHub() throws {
     guard let hub = try store.hub.row() else { return }
     if hub.leftAt != nil {
@@ -50,10 +53,10 @@ extension Session {
     }
   }
 
-  /// Queues the start of a conversation that the hub does not have yet.
+  /// Queues the operation that starts a conversation on the hub, unless the hub has the conversation already.
   func beginOnHub(_ row: Conversations.Row) throws {
     guard destination == .hub, try store.hubConversations.row(row.key) == nil,
-      // Only the creator of a group pushes it again if the hub has lost it; others wait for that.
+      // If the hub has lost a group, only its creator starts it again, and other members wait for that.
       try !row.isGroup || store.conversations.creator(of: row.key) == me,
       try !store.outbox.pending(in: row.key).contains(where: { [.begin, .group].contains($0.act) })
     else { return }
@@ -93,7 +96,7 @@ extension Session {
     }
   }
 
-  /// Marks messages as delivered to the user, and queues a receipt for the hub if any were not delivered before.
+  /// Marks messages as delivered to the user, and queues a receipt if any of them was not delivered before.
   ///
   /// - Returns: the newly delivered messages; nil if there are none.
   @discardableResult
@@ -102,7 +105,7 @@ extension Session {
     guard destination == .hub, let new, try store.hubConversations.row(key) != nil else { return new }
     var arguments = HubArguments()
     arguments.seq = new.upperBound
-    // A receipt includes all earlier messages.
+    // A delivery receipt includes all earlier messages, so a queued one is replaced.
     let waiting = try store.outbox.pending(in: key).first {
       $0.act == .delivered && $0.state == .queued && $0.attempts == 0
     }
@@ -120,15 +123,15 @@ extension Session {
   package func acknowledge(in key: ConversationKey, from first: Int = 1) throws {
     guard let last = try store.readState.lastReceived(by: me, in: key, from: first) else { return }
     let count = try store.members.participantKeys(of: key).count
-    // In a large group only some machines do this, because each receipt goes to all members.
+    // In a large group, only some machines, chosen at random, send receipts, because each receipt goes to all members.
     if count > Self.receiptCount, Int.random(in: 0..<count) >= Self.receiptCount / 2 { return }
     try markDelivered(last, in: key, at: .now)
   }
 
-  /// The number of members up to which the machine of each acknowledges messages.
+  /// The number of members up to which the machines of all members send delivery receipts.
   private static var receiptCount: Int { 32 }
 
-  /// Tells the hub that the user has read messages.
+  /// Queues a receipt for messages that the user has read.
   package func queueReceipt(_ range: SeqRange, in key: ConversationKey) throws {
     guard destination == .hub, try store.hubConversations.row(key) != nil else { return }
     var arguments = HubArguments()
@@ -136,7 +139,7 @@ extension Session {
     try queue(.read, in: key, arguments)
   }
 
-  /// Tells the hub the profile of the user.
+  /// Queues the profile of the user for the hub.
   func queueProfile() throws {
     guard destination == .hub, let user = try store.users.user(handle) else { return }
     try checkHub()
@@ -166,7 +169,7 @@ extension Session {
       payload: .text(payload))
     try store.waiting.insert(message, id: id, in: row.key, at: key, time)
     if !message.attachments.isEmpty {
-      // Another machine of the user may send the same message, with files of its own.
+      // The hub must accept the same message from another machine of the user, which chose other ids for the files.
       arguments.isLax = isLax || message.nonce != nil
       payload.attachments = try attach(message.attachments, to: key, at: time)
       arguments.files = payload.attachments.flatMap(\.files)
@@ -187,7 +190,8 @@ extension Session {
 
   /// Changes the text of a waiting message.
   ///
-  /// If a push of the message was tried, the hub may have it; then the edit waits until the message has a number.
+  /// If a push of the message has begun, the hub may have the message. Then an edit is queued, which is pushed after
+  /// the message has got a number.
   func edit(_ waiting: Waiting.Row, to text: String, mentioning users: [UserKey]) throws {
     guard let operation = try store.outbox.row(at: waiting.key) else { return }
     try store.waiting.edit(waiting.key, to: text, mentioning: users, at: now)
@@ -201,7 +205,7 @@ extension Session {
     try logWaiting(.waitingChanged, waiting.key, in: waiting.conversation)
   }
 
-  /// Cancels a waiting message; if the hub may have it, hides it, and deletes it as soon as it has a number.
+  /// Cancels a waiting message; if the hub may have the message, hides it and queues its deletion.
   func cancel(_ waiting: Waiting.Row) throws {
     guard let operation = try store.outbox.row(at: waiting.key) else { return }
     if mayHave(operation) {
@@ -215,6 +219,6 @@ extension Session {
     try logWaiting(.waitingDeleted, waiting.key, in: waiting.conversation)
   }
 
-  /// Whether the hub may have an operation: its push has begun, and it was not refused.
+  /// Whether the hub may have an operation: its push has begun, and the hub did not refuse it.
   private func mayHave(_ operation: Outbox.Row) -> Bool { operation.attempts > 0 && operation.state != .refused }
 }

@@ -21,7 +21,7 @@ extension Session {
     return message
   }
 
-  /// A message that was queued here, in its current state: it may have got its number, or have been deleted.
+  /// The current state of a message that was queued here, which may have a number by now; nil if it was deleted.
   func messageThatWaited(_ id: Identifier) throws -> Message? {
     if let waiting = try store.waiting.row(id) {
       return try waiting.isHidden
@@ -31,7 +31,7 @@ extension Session {
     return try store.messages.seen(at: address, as: viewer)
   }
 
-  /// The id of the message that a new message replies to; that message may be waiting, too.
+  /// The id of the message that a new message replies to; that message may itself be waiting.
   func replied(_ reference: MessageReference, in row: Conversations.Row) throws -> Identifier {
     if let waiting = try waitingMessage(reference), waiting.conversation == row.key { return waiting.id }
     return try visibleMessage(reference, in: row).message.id
@@ -75,10 +75,10 @@ extension Session {
   }
 }
 
-// A message is shown as the hub has it, with the user's queued acts applied.
+// A message is shown as the hub has it, with the effects of the user's queued operations.
 
 extension Session {
-  /// Queues an act on a message, and shows its effect at once.
+  /// Queues an operation on a message, and shows its effect at once.
   func queue(_ act: Outbox.Act, on message: Messages.Row, _ id: Identifier, payload: HubPayload? = nil) throws {
     try checkHub()
     try store.hubBases.keep(message.key, for: me)
@@ -86,9 +86,10 @@ extension Session {
     try showWaitingActs(on: message, id)
   }
 
-  /// Shows a message as the hub has it, with the user's queued acts applied; does nothing if none was ever queued.
+  /// Shows a message as the hub has it, with the effects of the user's queued operations; does nothing if no operation
+  /// was ever queued.
   ///
-  /// - Parameter ended: the act of the user that the hub has done.
+  /// - Parameter ended: the act of the user's operation that the hub has just carried out; nil for none.
   package func showWaitingActs(on message: Messages.Row, _ id: Identifier, ended: Outbox.Act? = nil) throws {
     guard let base = try store.hubBases.row(of: message.key) else { return }
     let open = try store.outbox.pending(about: id)
@@ -102,7 +103,7 @@ extension Session {
       }
     }
     try show(shown, of: message)
-    // A message that the user deleted for themselves only stays hidden.
+    // The message stays hidden if the user deleted it only for themselves.
     let deletions = open.filter { $0.act == .delete }
     if ended == .delete || !deletions.isEmpty {
       try setHidden(deletions.contains { $0.state != .refused }, message.address)
@@ -115,7 +116,7 @@ extension Session {
       let mentioned = try MentionFinders(store).users(in: text, of: message.address.conversation)
       try store.messages.edit(message, to: text, mentioning: mentioned, at: shown.editedAt)
     } else if shown.text == nil, message.text != nil {
-      // The hub has refused to give a message a text that had only attachments.
+      // The message had only attachments, and the hub has refused an edit that gave it a text.
       try store.messages.edit(message, to: nil, mentioning: [], at: shown.editedAt)
     } else if shown.text != nil {
       try store.messages.set(editedAt: shown.editedAt, of: message)
@@ -136,7 +137,7 @@ extension Session {
     }
   }
 
-  /// Records a change of a message by the hub, and shows it unless a queued act overrides it.
+  /// Records a change that the hub has made to a message, and shows it unless a queued operation overrides it.
   package func set(_ change: HubChange, of message: Messages.Row, _ id: Identifier) throws {
     guard var base = try store.hubBases.row(of: message.key) else {
       switch change {

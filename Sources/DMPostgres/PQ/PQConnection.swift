@@ -5,19 +5,18 @@ internal import DMSystem
 
 /// A connection to PostgreSQL, through libpq (postgresql.org/docs/current/libpq.html).
 ///
-/// Its calls wait for the server, until it has sent nothing for 15 seconds. Connecting to a host name also waits for
-/// the resolver, as long as resolv.conf(5) allows: libpq resolves names before it starts to connect
-/// (PQconnectStartParams), and the C library's resolver cannot be interrupted. The parameter `hostaddr` avoids this
-/// wait.
+/// A call waits for the server, and fails when the server has sent nothing for 15 seconds. Connecting to a host name
+/// also waits for the resolver, as long as resolv.conf(5) allows: PQconnectStartParams resolves the name first, and the
+/// resolver of the C library cannot be interrupted. The parameter `hostaddr` avoids this wait.
 final class PQConnection {
   /// The parameters of a connection (postgresql.org/docs/current/libpq-connect.html, section 34.1.2).
   typealias Settings = [(name: String, value: String)]
 
-  /// An SQL statement with its parameters; it runs in its own transaction.
+  /// An SQL statement and its parameters; each statement runs in its own transaction.
   struct Statement {
     let sql: String
     var values: [String?] = []
-    /// A parameter after `values`, of the type bytea.
+    /// One more parameter, which follows `values` and has the type bytea.
     var bytes: [UInt8]?
     /// Called with each row of the result.
     var row: (PQRow) throws -> Void = { _ in }
@@ -36,12 +35,12 @@ final class PQConnection {
   /// Whether errors quote the server's messages, which may contain values that were sent.
   var quotesServer = false
 
-  /// Microseconds.
+  /// Microseconds to wait for the server.
   static let timeout: Int64 = 15_000_000
 
   /// - Parameters:
   ///   - settings: the parameters of the connection.
-  ///   - expandsName: whether the name of the database may be a connection string.
+  ///   - expandsName: whether `dbname` may be a connection string or a URI.
   ///   - timeout: how long to wait for the server, in microseconds.
   /// - Throws: `HubFault`.
   init(_ settings: Settings, expandsName: Bool = false, timeout: Int64 = PQConnection.timeout) throws {
@@ -53,7 +52,7 @@ final class PQConnection {
     }
     self.pq = pq
     self.connection = connection
-    // Makes the message of a failure contain its code.
+    // Makes libpq's error messages contain the error code.
     _ = pq.PQsetErrorVerbosity(connection, PQERRORS_VERBOSE)
     _ = pq.PQsetNoticeProcessor(connection, { _, _ in }, nil)
     try waitForConnection(until: monotonicMicroseconds() + timeout)
@@ -64,7 +63,7 @@ final class PQConnection {
 
   /// The version of the system's libpq, such as 160002.
   ///
-  /// - Throws: `hub_unreachable` if it is not installed.
+  /// - Throws: `hub_unreachable` if libpq is not installed.
   static func libraryVersion() throws -> Int { Int(try PQFunctions.loaded().PQlibVersion()) }
 
   private func waitForConnection(until end: Int64) throws {
@@ -89,10 +88,10 @@ final class PQConnection {
 
   private var messageLines: String { pq.PQerrorMessage(connection).map { String(cString: $0) } ?? "" }
 
-  /// Readable when the server has sent something.
+  /// The socket of the connection, which is readable when the server has sent something.
   var descriptor: Int32 { pq.PQsocket(connection) }
 
-  /// The process id of the server for this connection, or one that a pooler reports.
+  /// The id of the server process of this connection; a pooler may report another number.
   var process: Int32 { pq.PQbackendPID(connection) }
 
   var host: String { pq.PQhost(connection).map { String(cString: $0) } ?? "" }
@@ -103,18 +102,19 @@ final class PQConnection {
 
   // MARK: Statements
 
-  /// Overrides settings of the database, the role or the server that could keep a hub from working
+  /// A statement that overrides settings of the server, the database or the role that could keep a hub from working
   /// (postgresql.org/docs/current/runtime-config-client.html).
   ///
-  /// - Parameter others: additional settings, or other values for these.
+  /// - Parameter others: further settings; they take precedence over the usual ones.
   static func settings(and others: [String: String] = [:]) -> Statement {
     let usual = [
       "array_nulls": "on", "client_encoding": "UTF8", "default_transaction_isolation": "read committed",
       "default_transaction_read_only": "off", "idle_in_transaction_session_timeout": "10s", "idle_session_timeout": "0",
       "row_security": "on", "standard_conforming_strings": "on", "statement_timeout": "30s",
-      // An answer of the hub means that the entry is durable.
+      // The hub must not answer an operation before its entry is durable.
       "synchronous_commit": "on",
-      // Makes the server end the connection of a machine that has changed its network, within two minutes.
+      // If a machine disappears, for example by changing its network, the server ends the connection within two
+      // minutes.
       "tcp_keepalives_idle": "60", "tcp_keepalives_interval": "10", "tcp_keepalives_count": "6",
     ]
     let all = usual.merging(others) { $1 }.sorted { $0.key < $1.key }
@@ -124,8 +124,8 @@ final class PQConnection {
   /// Runs statements in one round trip, each in its own transaction; if one fails, the later ones still run.
   ///
   /// - Returns: false if a statement with `mayFail` failed.
-  /// - Throws: the error of the first other statement that failed, after all results were read; or an error of `row`,
-  ///   after which the connection cannot be used.
+  /// - Throws: the error of the first failed statement without `mayFail`, after all results were read; or an error of
+  ///   `row`, after which the connection cannot be used.
   @discardableResult func run(_ statements: [Statement]) throws -> Bool {
     guard pq.PQenterPipelineMode(connection) == 1 else { throw HubFault.lost("the connection is busy") }
     for statement in statements {
@@ -142,7 +142,7 @@ final class PQConnection {
     return isWhole
   }
 
-  /// Sends a statement, whose texts are in the text format and whose bytes are in the binary one.
+  /// Sends a statement, with `values` in the text format and `bytes` in the binary format.
   private func send(_ statement: Statement) -> Int32 {
     let values = CStrings(statement.values)
     let count = Int32(statement.values.count)
@@ -158,7 +158,7 @@ final class PQConnection {
     }
   }
 
-  /// Runs one statement, and returns its rows, each converted by a function.
+  /// Runs one statement, and returns its rows, each converted by `make`.
   func rows<Value>(_ sql: String, _ values: [String?] = [], _ make: @escaping (PQRow) throws -> Value) throws -> [Value]
   {
     var rows: [Value] = []
@@ -168,7 +168,7 @@ final class PQConnection {
 
   /// Runs a script of SQL, and ignores its results.
   ///
-  /// - Throws: the fault of the first statement that failed; those after it do not run.
+  /// - Throws: the fault of the first statement that failed; the statements after it do not run.
   func execute(_ script: String) throws {
     guard pq.PQsendQuery(connection, script) == 1 else { throw HubFault.lost(message) }
     var first: HubFault?
@@ -181,7 +181,7 @@ final class PQConnection {
     if let first { throw first }
   }
 
-  /// Reads the results of a statement, up to the end of its transaction.
+  /// Reads the results of a statement, up to the end of its transaction; returns the fault of a statement that failed.
   private func results(of statement: Statement) throws -> HubFault? {
     _ = pq.PQsetSingleRowMode(connection)
     var fault: HubFault?
@@ -197,7 +197,7 @@ final class PQConnection {
     }
   }
 
-  /// The next result; nil after the last one of a statement.
+  /// The next result; nil after the last result of a statement.
   private func next() throws -> OpaquePointer? {
     while pq.PQisBusy(connection) == 1 {
       let isFlushed = pq.PQflush(connection) == 0
@@ -217,7 +217,7 @@ final class PQConnection {
 
   // MARK: Notifications
 
-  /// The payloads of the notifications that have come (postgresql.org/docs/current/sql-notify.html).
+  /// The payloads of the notifications that have arrived (postgresql.org/docs/current/sql-notify.html).
   ///
   /// - Throws: `HubFault.lost` if the connection has ended.
   func notifications() throws -> [String] {
@@ -232,7 +232,7 @@ final class PQConnection {
 
   // MARK: Passwords
 
-  /// The SCRAM-SHA-256 verifier that the server stores; the password cannot be computed from it (RFC 5803).
+  /// The SCRAM-SHA-256 verifier of a password: the server stores it instead of the password (RFC 5803).
   ///
   /// - Throws: `HubFault`.
   func verifier(of password: String, for user: String) throws -> String {
@@ -260,7 +260,7 @@ final class PQConnection {
   }
 }
 
-/// C strings, with a null pointer at the end; valid as long as this object exists.
+/// An array of C strings with a null pointer at its end; it is valid as long as this object exists.
 private final class CStrings {
   let pointers: UnsafeMutablePointer<UnsafePointer<CChar>?>
   private let count: Int

@@ -4,15 +4,15 @@ internal import DMStore
 package import DMSync
 internal import DMSystem
 
-/// A connection to a hub for files.
+/// A connection to a hub, for the transfer of files.
 package final class PQFileLink: FileLink {
   private let opening: ((PQConnection.Settings) throws -> PQGreeting) throws -> PQGreeting
   private var connection: PQConnection?
 
-  /// The link of a store: its credentials are read anew for each connection, and a hub that was moved is followed.
+  /// Makes a link that reads the store's credentials again for each connection, and follows a hub that was moved.
   package init(_ location: StoreLocation) { opening = Relocation(location).opened }
 
-  /// A link with settings of its own.
+  /// Makes a link that always connects with the given settings.
   init(_ settings: PQConnection.Settings) { opening = { connect in try connect(settings) } }
 
   package func open() throws -> HubHello {

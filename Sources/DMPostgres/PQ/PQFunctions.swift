@@ -4,7 +4,7 @@ internal import DMKit
 extension PQFunctions {
   /// The functions of the system's libpq.
   ///
-  /// - Throws: `hub_unreachable` if it is not installed.
+  /// - Throws: `hub_unreachable` if libpq is not installed.
   static func loaded() throws -> PQFunctions {
     let functions = UnsafeMutablePointer<PQFunctions>.allocate(capacity: 1)
     defer { functions.deallocate() }

@@ -1,18 +1,18 @@
 internal import DMModel
 internal import DMSync
 
-/// A connection on which the hub has said who it is, and who the caller is.
+/// A connection on which the hub has identified itself and the caller.
 struct PQGreeting {
   let connection: PQConnection
   var hello: HubHello
-  /// The channel of the hints for this machine.
+  /// The channel on which the hub sends hints to this machine.
   let channel: String
-  /// Whether the connection leads to one process of the server, and not through a pooler to several.
+  /// Whether the connection has a server process of its own; false if a pooler is in between.
   let isDirect: Bool
-  /// Where the hub is now, if it was moved.
+  /// The new address of the hub; nil if it was not moved.
   let move: HubMove?
 
-  /// - Parameter label: the name of this machine, for its person and the administrator.
+  /// - Parameter label: the name of this machine, which its user and the administrator see.
   /// - Throws: `HubFault`.
   init(_ connection: PQConnection, label: String) throws {
     var hello: HubHello?
@@ -51,7 +51,7 @@ struct PQGreeting {
     move = isMoved ? try HubMove(of: hello.hub, connection) : nil
   }
 
-  /// Connects to the first of the hosts that takes changes; if none does, to the first one that answers.
+  /// Connects to the first host that accepts changes; if none does, to the first host that answers.
   ///
   /// - Throws: `HubFault`.
   static func first(of settings: PQConnection.Settings, label: String) throws -> PQGreeting {
@@ -60,7 +60,8 @@ struct PQGreeting {
 
   /// Runs the statements of a greeting.
   ///
-  /// - Throws: `HubFault`; `lost` for a hub that lacks tables or functions, because it may be restored at this time.
+  /// - Throws: `HubFault`, which is `lost` if tables or functions are missing, because the hub may be in the middle of
+  ///   a restore.
   private static func run(_ connection: PQConnection, _ statements: [PQConnection.Statement]) throws {
     do {
       try connection.run(statements)

@@ -2,8 +2,8 @@ internal import DMSync
 
 /// The hosts of a hub, which are tried one after the other.
 ///
-/// libpq could do so, but it applies `connect_timeout` only in its blocking calls: with PQconnectPoll, a host that does
-/// not answer at all keeps the later ones from being tried (postgresql.org/docs/current/libpq-connect.html).
+/// libpq can also try several hosts, but applies `connect_timeout` only in its blocking calls. With PQconnectPoll, a
+/// host that does not answer keeps the later hosts from being tried (postgresql.org/docs/current/libpq-connect.html).
 struct PQHosts {
   /// The parameters for each host.
   let all: [PQConnection.Settings]
@@ -11,7 +11,8 @@ struct PQHosts {
   /// Microseconds to wait for one of several hosts before the next one is tried.
   private static let timeout: Int64 = 5_000_000
 
-  /// - Parameter settings: the parameters; hosts are separated by commas, with one port and address for each or all.
+  /// - Parameter settings: the parameters of a connection. Hosts are separated by commas. There is one port and one IP
+  ///   address for all hosts, or one for each host.
   init(_ settings: PQConnection.Settings) {
     let hosts =
       settings.first { $0.name == "host" }?.value.split(separator: ",", omittingEmptySubsequences: false) ?? []
@@ -27,9 +28,10 @@ struct PQHosts {
       }
   }
 
-  /// Connects to the first host that is suitable; if none is, to the first one that answers.
+  /// Connects to the first host that is suitable; if none is, to the first host that answers.
   ///
-  /// - Throws: `HubFault`: the fault of the first host that answers and refuses; if none answers, the faults of all.
+  /// - Throws: `HubFault`: the fault of the first host that answers with an error or, if no host answers, `lost` with
+  ///   the reasons of all.
   func first<Value>(
     _ use: (PQConnection) throws -> Value, isSuitable: (Value) -> Bool = { _ in true }
   ) throws -> Value {
@@ -44,7 +46,7 @@ struct PQHosts {
       } catch HubFault.lost(let reason) {
         reasons.append(reason)
       } catch let fault as HubFault {
-        // One that is set up wrongly must not hide the others.
+        // A host that is set up wrongly must not keep the others from being tried.
         refusal = refusal ?? fault
       }
     }

@@ -1,7 +1,7 @@
 package import DMModel
 package import DMSync
 
-// What belongs to the caller: their own states, and their machines.
+// The caller's own states and machines.
 
 extension PQHubLink {
   package func ownStates(after rev: Int64, _ changes: [HubOwnState], limit: Int) throws -> [HubOwnState] {
@@ -40,7 +40,8 @@ extension PQHubLink {
     }
   }
 
-  /// Removes the login of another machine of the caller, and ends its connections; does nothing if it was removed before.
+  /// Removes the login of another machine of the caller, and ends its connections; does nothing if the login is gone
+  /// already.
   package func revoke(_ machine: Identifier) throws {
     try run([PQConnection.Statement("SELECT dm1.revoke_machine($1::uuid)", [machine.description])])
   }

@@ -6,7 +6,7 @@ internal import DMSync
 /// A row of a result, with its values in the binary format
 /// (postgresql.org/docs/current/protocol-overview.html, section 55.1.3).
 ///
-/// Valid only in the function that receives it.
+/// A row is valid only in the function that receives it.
 struct PQRow {
   let pq: PQFunctions
   let result: OpaquePointer
@@ -24,7 +24,7 @@ struct PQRow {
 
   func bytes(_ column: Int32) -> [UInt8]? { value(column).map(Array.init) }
 
-  /// A jsonb value, without the version byte before its text.
+  /// The text of a jsonb value, without the version byte that precedes it.
   func json(_ column: Int32) -> [UInt8]? { value(column).map { Array($0.dropFirst()) } }
 
   func optionalText(_ column: Int32) -> String? { value(column).map { String(decoding: $0, as: UTF8.self) } }
@@ -50,12 +50,12 @@ struct PQRow {
 
   func flag(_ column: Int32) throws -> Bool { try required(value(column)?.first.map { $0 != 0 }, column) }
 
-  /// Microseconds from the beginning of 1970 to the beginning of 2000, at which PostgreSQL's times start.
+  /// Microseconds from 1970 to 2000: PostgreSQL counts times from the beginning of 2000.
   private static let epoch: Int64 = 946_684_800_000_000
 
-  /// A time, clamped to the times that a store can hold.
+  /// A time, clamped to the range that a store can hold.
   ///
-  /// - Throws: `HubFault.damaged` for an infinite time, which no program sends.
+  /// - Throws: `HubFault.damaged` for an infinite time, which no working hub sends.
   func optionalTimestamp(_ column: Int32) throws -> Timestamp? {
     guard let microseconds = optionalInteger(column) else { return nil }
     guard microseconds != .max, microseconds != .min else {

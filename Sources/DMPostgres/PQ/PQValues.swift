@@ -57,7 +57,7 @@ extension HubFault {
     case "57014": self = .timedOut(message)
     case "40001", "40P01": self = .again(message)
     case "55P03": self = .locked(message, [])
-    case "25006": self = .readOnly("it accepts no changes now, as a standby or while it moves (25006)")
+    case "25006": self = .readOnly("it accepts no changes now, because it is a standby or is being moved (25006)")
     case "53100": self = .lost("the disk of the hub is full")
     case "28P01": self = .refused(message)
     case "DM002":
@@ -78,7 +78,7 @@ extension HubFault {
     }
   }
 
-  /// The fault of a result.
+  /// The fault for a failed statement, from its result.
   ///
   /// - Parameter quotesServer: whether to include the server's message, which may quote what was sent.
   init(_ pq: PQFunctions, _ result: OpaquePointer, quotesServer: Bool) {
@@ -88,15 +88,16 @@ extension HubFault {
       state: state, quotesServer ? "\(pq.field("M", of: result)) (\(code))" : "the hub answers with the error \(code)")
   }
 
-  /// The fault of an attempt to connect; its message contains an error code if it comes from the server.
+  /// The fault for a failed attempt to connect.
   ///
-  /// - Parameter message: the error of each host that was tried, with the advice of libpq, in lines.
+  /// - Parameter message: libpq's message, in lines: the error of each host that was tried, and libpq's advice. An
+  ///   error that the server reported contains an error code.
   init(connecting message: String) {
     let lines = message.split(separator: "\n")
-    // The words around the code are in the language of the server.
+    // The text around the code is in the language of the server, so only the code is searched for.
     func code(_ line: Substring) -> Substring? { line.split(separator: " ").first(where: Self.isCode) }
     guard let line = lines.first(where: { code($0) != nil }), let code = code(line) else {
-      // A server without TLS, or with another certificate, counts as not being the invitation's hub.
+      // A server without TLS, or with an unexpected certificate, is treated as another hub.
       let untrusted = lines.first { line in
         ["certificate", "does not support SSL", "channel binding"].contains { line.contains($0) }
       }
@@ -106,14 +107,14 @@ extension HubFault {
     }
     let state = String(code.dropLast())
     let words = "\(line[code.endIndex...].drop { $0 == " " }) (\(state))"
-    // The errors for a revoked login and for a forbidden address have the same code, and differ only in the name of the
-    // server's function.
+    // The errors for a revoked login and for a forbidden address have the same code. They differ only in the name of
+    // the server function that reports them.
     self =
       state == "28000" && message.contains("InitializeSessionUserId")
       ? .refused(words) : HubFault(state: state, words)
   }
 
-  /// Whether a word is an error code and a colon: five digits and capital letters.
+  /// Whether a word is an error code followed by a colon; a code consists of five digits and capital letters.
   private static func isCode(_ word: Substring) -> Bool {
     word.utf8.count == 6 && word.hasSuffix(":") && word.contains(where: \.isNumber)
       && word.dropLast().utf8.allSatisfy { 48...57 ~= $0 || 65...90 ~= $0 }

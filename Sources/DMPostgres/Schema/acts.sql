@@ -1,6 +1,7 @@
 set role dm_owner;
 
--- The persons that an operation names, without repetitions, in its order; null if one does not exist.
+-- The persons whose handles an operation names, without repetitions, in the order of the operation; null if one does
+-- not exist or is disabled.
 create or replace function dm.named(request dm.request) returns bigint[]
 language plpgsql stable set search_path = pg_catalog, pg_temp as $$
 declare
@@ -32,8 +33,8 @@ end $$;
 
 -- New conversations
 
--- Whether the second half of an id is a digest of the first half and of the handles in `words`, so that nobody else can
--- take the id of a lost conversation.
+-- Whether the second half of an id is a digest of its first half and of `words`, which contains the handles of the
+-- persons who may start the conversation. So no other person can take the id of a conversation that the hub lost.
 create or replace function dm.is_bound(p_id uuid, words text) returns boolean
 language sql immutable set search_path = pg_catalog, pg_temp
 return (
@@ -98,8 +99,8 @@ end $$;
 create or replace function dm.is_lifetime(microseconds bigint) returns boolean language sql immutable
 return microseconds between 1000000 and 31622400000000;
 
--- Whether a conversation has members outside the audience of an operation: a message pushed again after a restore must
--- not reach people who were not members when it was sent.
+-- Whether a conversation has members who are not in the operation's audience: a message pushed again after a restore
+-- must not reach people who were not members when it was sent.
 create or replace function dm.has_others(request dm.request) returns boolean
 language sql stable set search_path = pg_catalog, pg_temp
 return coalesce((request).arguments ? 'audience', false) and exists (
@@ -117,8 +118,9 @@ begin
   if request.payload is null or message is null or files is null or not dm.is_lifetime(lifetime) then
     return dm.refusal(request, 'bad_request');
   end if;
-  -- A taken id is replaced. Otherwise a member could use another's id to learn that the message exists, or to stop its
-  -- sender from pushing it again after a restore.
+  -- If another message has the id, the new message gets another id. A refusal would reveal that the other message
+  -- exists. It would also let a member who uses the id of a message that the hub lost keep its sender from pushing it
+  -- again.
   if exists (select from dm.entry e where e.id = message and e.kind < 16) then message := gen_random_uuid(); end if;
   if dm.has_others(request) then return dm.refusal(request, 'other_members'); end if;
   if files <> '{}' and not dm.may_attach(request.actor, files) then
@@ -129,7 +131,7 @@ begin
   return dm.success(said);
 end $$;
 
--- Erases the contents of messages, and of the edits and reactions to them, and detaches their files.
+-- Erases the payloads of messages, of their edits, and of the reactions to them. Detaches the files of the messages.
 create or replace function dm.erase(p_conv uuid, seqs bigint[]) returns void
 language sql volatile set search_path = pg_catalog, pg_temp
 begin atomic
@@ -139,7 +141,8 @@ begin atomic
   select dm.detach(p_conv, seqs);
 end;
 
--- The numbered entry that an operation names; null if the member does not see it, or if it was deleted or has expired.
+-- The numbered entry to which an operation refers; null if the member does not see it, or if it was deleted or has
+-- expired.
 create or replace function dm.target(request dm.request, m dm.member) returns dm.entry
 language plpgsql stable set search_path = pg_catalog, pg_temp as $$
 declare
@@ -152,7 +155,8 @@ begin
   return t;
 end $$;
 
--- Keeps a copy of a message for the administrator; another report by the same member replaces it.
+-- Stores a copy of a reported message for the administrator. Another report of the message by the same member replaces
+-- the copy.
 create or replace function dm.report_message(request dm.request, m dm.member) returns dm.answer
 language plpgsql volatile set search_path = pg_catalog, pg_temp as $$
 declare
@@ -182,7 +186,7 @@ begin
   e := dm.append(request, case act when 'edit' then 16 when 'delete' then 17 else 18 end, p_id => t.id, p_seq => t.seq,
     keeps_payload => act = 'react');
   if act = 'edit' then
-    -- The new text replaces the old one. The digest is erased, because the old text could be guessed from it.
+    -- The new text replaces the old one. The digest is erased, because the old text could be guessed from the digest.
     update dm.entry x set payload = request.payload, request = null where x.conv = t.conv and x.rev = t.rev;
     update dm.entry x set request = null
       where x.conv = t.conv and x.seq = t.seq and x.kind = 16 and x.rev <> e.rev;
@@ -192,7 +196,8 @@ begin
   return dm.success(e);
 end $$;
 
--- Erases at most a hundred expired messages, and skips conversations that another transaction has locked. Returns how many.
+-- Erases at most a hundred expired messages, and skips conversations that another transaction has locked. Returns the
+-- number of erased messages.
 create or replace function dm.erase_expired() returns integer language plpgsql volatile set search_path = pg_catalog, pg_temp as $$
 declare
   due record;
@@ -217,7 +222,7 @@ begin
         locked := locked || due.conv;
       end if;
     end loop;
-    -- Tries again without the conversations that were locked.
+    -- Otherwise tries again, without the conversations that were locked.
     exit when rest <= 0 or cardinality(locked) = before;
   end loop;
   return 100 - rest;
@@ -256,7 +261,7 @@ begin
   update dm.member x set read = x.read + new where x.person = m.person and x.conv = m.conv;
   e := dm.append(request, 19, jsonb_build_object('ranges', (
     select jsonb_agg(jsonb_build_array(lower(r), upper(r) - 1) order by lower(r)) from unnest(new) r)));
-  -- Without the rev, a former member learns neither how much was written since, nor when.
+  -- A former member gets no rev, because the rev would reveal how many entries were written after they left.
   if not upper_inf(m.sees) then e.rev := null; end if;
   return dm.success(e);
 end $$;
@@ -272,7 +277,7 @@ begin
   if last <= m.delivered then return dm.duplicate(request); end if;
   update dm.member x set delivered = last where x.person = m.person and x.conv = m.conv;
   e := dm.append(request, 20, p_seq => last);
-  -- Hides the rev, as in dm.mark_read.
+  -- A former member gets no rev, as in dm.mark_read.
   if not upper_inf(m.sees) then e.rev := null; end if;
   return dm.success(e);
 end $$;

@@ -2,8 +2,9 @@
 -- functions that create and change roles run as the administrator.
 set role dm_owner;
 
--- Ends connections of members that block others: with a transaction that has written or is idle, and is older than
--- `age`; with any transaction older than a minute; or with an advisory lock, which dm does not use. Returns how many.
+-- Ends the connections of members that may block others: those with a transaction older than `age` that has written or
+-- is idle, those with any transaction older than a minute, and those with an advisory lock, which dm never takes.
+-- Returns the number of connections that were ended.
 create or replace function dm.unstick(age interval) returns integer language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp as $$
 begin
@@ -16,7 +17,7 @@ begin
         or exists (select from pg_locks l where l.pid = a.pid and l.locktype = 'advisory')));
 end $$;
 
--- All persons with their logins: who was invited, and when they were last seen.
+-- All logins, and the persons without a login. seen_at is the present time for a login that is connected.
 create or replace function dm.logins()
 returns table (
   handle text, role name, machine uuid, label text, invited_until timestamptz, joined_at timestamptz,
@@ -49,8 +50,8 @@ begin atomic
     current_setting('synchronous_standby_names') <> '' and not exists (select from pg_stat_get_wal_senders()), (select h.moved_to from dm.hub h);
 end;
 
--- Sends members to another address; for null, calls them back. The caller then ends the connections of all members, so
--- that nothing more is written here.
+-- Records the address to which the hub was moved; null cancels the move. The caller then ends the connections of all
+-- members, so that nothing more is written here.
 create or replace function dm.move(p_address text, p_authority text) returns void language plpgsql volatile
 security definer set search_path = pg_catalog, pg_temp as $$
 begin
@@ -58,7 +59,8 @@ begin
   update dm.hub set moved_to = p_address, moved_authority = p_authority, moved_from = dm.site();
 end $$;
 
--- Erases at most a hundred expired messages, and deletes signals that are over. Returns how many messages.
+-- Erases at most a hundred expired messages, and deletes signals and counts that are no longer valid. Returns the
+-- number of erased messages.
 create or replace function dm.sweep() returns integer language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp as $$
 begin
@@ -72,18 +74,18 @@ create or replace function dm.is_forgotten(p_handle text) returns boolean langua
 set search_path = pg_catalog, pg_temp
 return exists (select from dm.person p where p.handle = p_handle and p.forgotten_at is not null);
 
--- Sets how many bytes of messages the hub keeps of each person; null for no limit.
+-- Sets how many bytes the hub stores for each person at most; null for no limit.
 create or replace function dm.limit_disk(bytes bigint) returns void language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp as $$
 begin
-  -- Nothing was counted without a limit.
+  -- Without a limit, the hub did not count the bytes, so it counts them now.
   if bytes is not null and (select h.person_bytes is null from dm.hub h) then
     update dm.person p set kept = dm.kept(p.id), counted_at = now();
   end if;
   update dm.hub set person_bytes = bytes;
 end $$;
 
--- Adds a login to the person with a handle, and adds the person if nobody has the handle.
+-- Adds a login for the person with a handle, and first adds the person if there is none with this handle.
 create or replace function dm.enter(p_handle text, p_role name, days integer) returns void language plpgsql volatile
 security definer set search_path = pg_catalog, pg_temp as $$
 declare
@@ -96,8 +98,8 @@ begin
   insert into dm.login (role, person, invited_until) values (p_role, someone, now() + make_interval(days => days));
 end $$;
 
--- The role comment that marks logins of this hub. A copy of the database on the same server lists the same logins, but
--- their roles do not belong to it.
+-- The comment that marks a role as a login of this hub. A copy of the database on the same server lists the same
+-- logins, but their roles do not belong to the copy.
 create or replace function dm.mark() returns text language sql stable set search_path = pg_catalog, pg_temp
 return (select 'dm-hub ' || d.oid from pg_database d where d.datname = current_database());
 
@@ -113,8 +115,8 @@ return (
 create or replace function dm.has_role(p_role text) returns boolean language sql stable set search_path = pg_catalog, pg_temp
 return exists (select from pg_roles r where r.rolname = p_role and coalesce(dm.is_marked(r.oid), true));
 
--- The logins of the person with this handle, or the login with this name, even if it was removed or is missing after a
--- restore.
+-- The logins of the person with this handle, or the login with this name. A login is found by its name even if it was
+-- removed, or is missing from the tables after a restore.
 create or replace function dm.logins_of(p_name text) returns setof name language sql stable security definer
 set search_path = pg_catalog, pg_temp
 begin atomic
@@ -142,7 +144,7 @@ begin
   return true;
 end $$;
 
--- Ends the connections of a login, and waits until each has ended.
+-- Ends the connections of a login, and waits up to two seconds for each to end.
 create or replace function dm.end_connections(p_role name) returns void language sql volatile security definer
 set search_path = pg_catalog, pg_temp
 begin atomic
@@ -165,7 +167,7 @@ begin atomic
   select f.role from dm.former_login f;
 end;
 
--- Deletes a former login, and the objects of its role in this database, which can only be default privileges.
+-- Deletes a former login, and what its role owns in this database, which can only be default privileges.
 create or replace function dm.forget_login(p_role name) returns void language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp as $$
 begin
@@ -188,7 +190,8 @@ begin
   execute format('grant %I to dm_owner', login);
   execute format('alter role %I set statement_timeout = ''60s''', login);
   execute format('alter role %I set idle_in_transaction_session_timeout = ''10s''', login);
-  -- A member cannot raise this limit.
+  -- Limits the size of a member's temporary files. The member cannot raise this limit. If the administrator may not set
+  -- it, it is left out.
   begin
     execute format('alter role %I set temp_file_limit = ''256MB''', login);
   exception when insufficient_privilege then null;
@@ -197,8 +200,8 @@ begin
   return login;
 end $$;
 
--- Drops the roles of former logins, except those that own something in another
--- database, or that this administrator may not drop; such a role can at most connect.
+-- Drops the roles of former logins, except the roles that own something in another database, and those that this
+-- administrator may not drop. A role that is left can at most connect.
 create or replace function dm.drop_logins() returns void language plpgsql volatile
 security invoker set search_path = pg_catalog, pg_temp as $$
 declare
@@ -215,18 +218,19 @@ begin
   end loop;
 end $$;
 
--- The owner that a function must have: functions that read rows for members belong to dm_read, to which the row
--- policies apply.
+-- The role that must own a function. The functions dm1.changed, dm1.pull and dm1.people belong to dm_read, to which the
+-- row policies apply.
 create or replace function dm.owner_of(p pg_proc) returns name language sql stable set search_path = pg_catalog, pg_temp
 return case when (p).pronamespace = 'dm1'::regnamespace and (p).proname in ('changed', 'pull', 'people')
   then 'dm_read' else 'dm_owner' end;
 
--- Whether a role is that of a machine that was revoked or has left, and is dropped at the next invitation or revocation.
+-- Whether a role belongs to a machine that was revoked or has left. The next invite or revoke drops the role.
 create or replace function dm.is_former(p_role name) returns boolean language sql stable security definer
 set search_path = pg_catalog, pg_temp
 return exists (select from dm.former_login f where f.role = p_role);
 
--- Built-in functions that every role may call, and with which a member can block the server or fill its disk.
+-- Whether a function is built into PostgreSQL, may be called by every role, and lets a member block the server or fill
+-- its disk.
 create or replace function dm.is_perilous(p pg_proc) returns boolean language sql stable set search_path = pg_catalog, pg_temp
 return (p).pronamespace = 'pg_catalog'::regnamespace
   and ((p).proname ~ '^pg_(try_)?advisory_' or (p).proname in (

@@ -9,23 +9,23 @@ create table dm.file (
   id uuid primary key,
   owner bigint not null references dm.person,
   size bigint not null check (size between 0 and 17179869184),
-  -- Whether all chunks are there.
+  -- Whether the hub has all chunks.
   is_whole boolean not null,
-  -- Since when no message has had the file; null while one has it. It is erased seven days later, or at once if the last
-  -- message that had it was erased.
+  -- The time since which no message has the file; null while a message has it. The file is erased seven days after this
+  -- time. It is -infinity, so that the file is erased soon, if the last message with the file was erased.
   unused_at timestamptz default now()
 );
 create index file_unused on dm.file (unused_at) where unused_at is not null;
 create index file_owner on dm.file (owner);
 
--- Each chunk of a file has 256 KiB, but for the last one.
+-- Each chunk of a file has 256 KiB; only the last one may be shorter.
 create table dm.chunk (
   file uuid not null references dm.file on delete cascade,
   number integer not null,
   bytes bytea not null check (octet_length(bytes) <= 262144),
   primary key (file, number)
 );
--- Most files are compressed already.
+-- PostgreSQL need not compress the chunks, because most files are compressed already.
 alter table dm.chunk alter column bytes set storage external;
 
 -- The files of each message.
@@ -37,6 +37,7 @@ create table dm.attached (
 );
 create index attached_entry on dm.attached (conv, rev);
 
--- Files that a message had that was erased; perhaps another message has them. Without a key, so that nobody waits.
+-- Files of erased messages. Other messages may still have them. The table has no key, so that no insert waits for
+-- another transaction that inserts the same file.
 create table dm.detached (file uuid not null);
 reset role;

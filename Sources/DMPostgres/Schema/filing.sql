@@ -1,6 +1,6 @@
 set role dm_owner;
 
--- Whether a person sees a message that has a file.
+-- Whether a person sees a message that has the file.
 create or replace function dm.sees_file(p_file uuid, p_person bigint) returns boolean
 language sql stable set search_path = pg_catalog, pg_temp
 return exists (
@@ -9,7 +9,7 @@ return exists (
   join dm.entry e on e.conv = a.conv and e.rev = a.rev
   where a.file = p_file and e.payload is not null and (e.expires_at is null or e.expires_at > now()));
 
--- The files that an operation names; null if it names too many.
+-- The files that an operation names; null if the field `files` is not an array, or has more than 64 elements.
 create or replace function dm.files_of(request dm.request) returns uuid[]
 language plpgsql stable set search_path = pg_catalog, pg_temp as $$
 begin
@@ -20,8 +20,9 @@ begin
   return array(select distinct f::uuid from jsonb_array_elements_text(request.arguments->'files') f);
 end $$;
 
--- Whether the hub has all of these files, and a person may attach them. Keeps them from being erased until the end of the
--- transaction, with a lock for which only dm.erase_file would have to wait, and it does not.
+-- Whether the hub has all of these files, and the person may attach them. Locks the files, so that none is erased
+-- before the end of the transaction. Only dm.erase_file takes a lock that conflicts with this one, and it skips locked
+-- files.
 create or replace function dm.may_attach(p_person bigint, files uuid[]) returns boolean
 language plpgsql volatile set search_path = pg_catalog, pg_temp as $$
 begin
@@ -38,7 +39,8 @@ begin atomic
   update dm.file f set unused_at = null where f.id = any (files) and f.unused_at is not null;
 end;
 
--- Detaches the files of erased messages. Later calls erase those that no message has: here they might be locked.
+-- Detaches the files of erased messages. Files that no message has any more are erased later, by dm.erase_file, because
+-- another transaction may have locked them now.
 create or replace function dm.detach(p_conv uuid, seqs bigint[]) returns void
 language sql volatile set search_path = pg_catalog, pg_temp
 begin atomic
@@ -49,8 +51,8 @@ begin atomic
   insert into dm.detached (file) select g.file from gone g;
 end;
 
--- Erases at most `most` chunks of a file that no message has, the last ones first, so that an upload can resume. Waits for no
--- lock. Returns whether there was such a file.
+-- Erases up to `most` chunks of a file that no message has. The last chunks are erased first, so that an upload can
+-- resume after the remaining ones. Does not wait for locks. Returns whether there was such a file.
 create or replace function dm.erase_file(most integer default 16) returns boolean
 language plpgsql volatile set search_path = pg_catalog, pg_temp as $$
 declare
@@ -73,7 +75,7 @@ begin
   return true;
 end $$;
 
--- For the administrator.
+-- Erases up to 1000 chunks of a file that no message has, when the administrator sweeps the hub.
 create or replace function dm.sweep_file() returns boolean language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp as $$
 begin
@@ -81,7 +83,8 @@ begin
   return dm.erase_file(1000);
 end $$;
 
--- Counts a new file against the limit of what the hub keeps of a person. Returns when to try again if it does not fit.
+-- Counts a new file against the limit on what the hub stores for a person. Returns when to try again if the file
+-- exceeds the limit, otherwise null.
 create or replace function dm.spend_file(p_person bigint, size bigint) returns timestamptz
 language plpgsql volatile set search_path = pg_catalog, pg_temp as $$
 declare
@@ -102,7 +105,8 @@ begin
   return null;
 end $$;
 
--- Counts bytes against the hourly limit of files. Returns from when on they fit, if they do not.
+-- Counts bytes against the hourly limit for files. If they exceed the limit, returns the time from which they fit,
+-- otherwise null.
 create or replace function dm.spend_upload(p_person bigint, size integer) returns timestamptz
 language plpgsql volatile set search_path = pg_catalog, pg_temp as $$
 declare
@@ -118,8 +122,8 @@ begin
   return now() + (total - most) * interval '1 hour' / most;
 end $$;
 
--- Begins an upload, or resumes it. `chunks` is how many chunks the hub has. A file of another member counts as whole for
--- those who see a message with it.
+-- Begins or resumes an upload. `chunks` is the number of chunks that the hub has. If another member has uploaded the
+-- whole file, a caller who sees a message with it gets the same answer as the uploader.
 create or replace function dm1.upload(
   file uuid, size bigint, out chunks integer, out is_whole boolean, out error text, out retry_at timestamptz)
 language plpgsql volatile security definer set search_path = pg_catalog, pg_temp set lock_timeout = '3s' as $$
@@ -134,7 +138,7 @@ begin
   end if;
   select * into f from dm.file x where x.id = upload.file;
   if not found then
-    -- Each file costs something, even an empty one.
+    -- 1024 bytes more are counted for each file, so that empty files also have a limit.
     retry_at := coalesce(dm.spend_file(me, upload.size + 1024), dm.spend_upload(me, 1024));
     if retry_at is not null then
       error := 'over_quota';
@@ -149,7 +153,7 @@ begin
     return;
   end if;
   chunks := coalesce((select max(c.number) + 1 from dm.chunk c where c.file = upload.file), 0);
-  -- A dump may lack chunks.
+  -- A restored dump may lack chunks.
   is_whole := f.is_whole and chunks * 262144::bigint >= f.size;
   if f.is_whole and not is_whole then
     if f.owner <> me then
@@ -180,7 +184,7 @@ begin
     return;
   end if;
   next := coalesce((select max(c.number) + 1 from dm.chunk c where c.file = f.id), 0);
-  -- The chunk is there already: the answer to an earlier call was lost.
+  -- The hub has this chunk already: the answer to an earlier call was lost.
   if put.number < next then return; end if;
   if f.is_whole or put.number is distinct from next
       or octet_length(put.bytes) is distinct from least(262144, f.size - next * 262144::bigint) then
@@ -197,12 +201,14 @@ begin
   if is_last then
     update dm.file x set is_whole = true, unused_at = now() where x.id = f.id;
   else
-    -- The commit of the last chunk makes all of them durable. Chunks that a crash loses are uploaded again.
+    -- The commit of the last chunk is synchronous, and makes all chunks durable. A chunk that is lost in a crash before
+    -- that is uploaded again.
     perform set_config('synchronous_commit', 'off', true);
   end if;
 end $$;
 
--- Chunks of a file of the caller, or of a message that the caller sees; no rows for any other file.
+-- Chunks of a file that the caller has uploaded, or that is in a message that the caller sees; no rows for any other
+-- file.
 create or replace function dm1.chunks(file uuid, first integer, most integer) returns table (bytes bytea)
 language plpgsql stable security definer rows 16 set search_path = pg_catalog, pg_temp as $$
 declare

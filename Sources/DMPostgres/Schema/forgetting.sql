@@ -1,14 +1,14 @@
 -- To erase a person, the administrator calls `forget_words` for each conversation, and then `forget_person`.
 set role dm_owner;
 
--- An operation that the administrator carries out in the name of a person.
+-- An operation that the administrator carries out in place of a person.
 create or replace function dm.in_place_of(p_person bigint, p_conv uuid) returns dm.request language sql volatile
 set search_path = pg_catalog, pg_temp
 return row(p_person, gen_random_uuid(), p_conv, gen_random_uuid(), null, null, null)::dm.request;
 
--- Goes through the next 200 messages and reactions of a person in a conversation after the rev `since`: erases the messages as
--- if the person had deleted them for everyone, and takes the reactions back. `last` is the rev of the last one; null if there
--- was none.
+-- Erases the next 200 messages and reactions of a person in a conversation after the rev `since`. Messages are deleted
+-- as if the person had deleted them for everyone; reactions are withdrawn. `last` is the rev of the last erased entry;
+-- null if there was none.
 create or replace function dm.forget_words(
   p_person bigint, p_conv uuid, since bigint, out messages integer, out last bigint)
 language plpgsql volatile security definer set search_path = pg_catalog, pg_temp as $$
@@ -30,7 +30,8 @@ begin
       continue;
     end if;
     update dm.entry e set payload = null, request = null where e.conv = p_conv and e.rev = said.rev;
-    -- An entry without a payload takes the last reaction back. If its message was erased, the reaction is gone already.
+    -- An entry without a payload withdraws the person's last reaction to a message. It is not needed if the message was
+    -- erased, because that erased the reactions, too.
     if exists (
           select from dm.entry m
           where m.conv = p_conv and m.seq = said.seq and m.kind = 0 and m.payload is not null)
@@ -43,8 +44,9 @@ begin
   if last is not null then perform dm.notify(array[p_conv]); end if;
 end $$;
 
--- Ends the person's memberships of groups, and erases their profile, their signals, what their machines keep here, the copies
--- in reports, and the reasons of their own reports. Returns how many groups they leave.
+-- Removes a person from all groups, and erases their profile, signals and own states, their files that no message has,
+-- the copies of their messages in reports, and the reasons in their own reports. Returns the number of groups that they
+-- left.
 create or replace function dm.forget_person(p_person bigint) returns integer language plpgsql volatile
 security definer set search_path = pg_catalog, pg_temp as $$
 declare
@@ -64,7 +66,7 @@ begin
   delete from dm.typing t where t.person = p_person;
   delete from dm.presence p where p.person = p_person;
   delete from dm.done_act d where d.person = p_person;
-  -- In the order of dm1.own_states.
+  -- Locks the person before their own states, as dm1.own_states does, so that the two never deadlock.
   perform 1 from dm.person p where p.id = p_person for no key update;
   delete from dm.own_state s where s.person = p_person;
   update dm.report r set payload = null where r.sender = p_person;

@@ -1,6 +1,6 @@
 set role dm_owner;
 
--- The bytes of messages, own states and files that the hub keeps of a person.
+-- The bytes of messages, reports, own states and files that the hub stores for a person.
 create or replace function dm.kept(p_person bigint) returns bigint language sql stable set search_path = pg_catalog, pg_temp
 return ((
   select coalesce(sum(octet_length(e.payload)), 0) from dm.entry e where e.actor = p_person and e.nonce is not null)
@@ -18,8 +18,8 @@ begin
   return (select p.own_rev from dm.person p where p.id = me);
 end $$;
 
--- Replaces a state if it still has the mark that the caller names, and the caller is or was a member of the conversation.
--- Returns whether it did.
+-- Stores an own state of the caller if `p_mark` is the mark of the hub's present state, or null if the hub has none,
+-- and if the caller is or was a member of the conversation. Returns whether the state was stored.
 create or replace function dm.keep_own(me bigint, p_conv uuid, p_mark uuid, p_state bytea) returns boolean
 language plpgsql volatile set search_path = pg_catalog, pg_temp as $$
 declare
@@ -38,9 +38,9 @@ begin
   return true;
 end $$;
 
--- Keeps the given states, each if the caller names the mark of the state that it replaces, and returns the states of the caller
--- after the rev `since`, besides the present ones of the given conversations. A state that is over the caller's limits is not
--- kept. `is_present` is false for a state that was written before the hub was restored.
+-- Stores each given state if `marks` has the mark of the hub's state for it, and if the caller's limits allow it.
+-- Returns the caller's states after the rev `since`, and the states that the hub now has for the given conversations.
+-- `is_present` is false for a state that was written before the hub was restored.
 create or replace function dm1.own_states(since bigint, convs uuid[], marks uuid[], states bytea[], most integer)
 returns table (conv uuid, rev bigint, mark uuid, is_present boolean, state bytea)
 language plpgsql volatile security definer
@@ -62,8 +62,8 @@ begin
     if current_setting('synchronous_commit') in ('off', 'local') then
       perform set_config('synchronous_commit', 'on', true);
     end if;
-    -- Also locks the person, so that revs become visible in their order. Only growth counts against what the hub keeps, and what is
-    -- small always fits.
+    -- dm.spend also locks the person's row, so that revs become visible in their order. Against the limit on stored
+    -- bytes, only the growth of a state counts, and only if it is more than 1 KiB.
     select s.allowed into allowed from dm.spend(me, (
       select coalesce(jsonb_agg(case
           when k.growth > 1024 then jsonb_build_object('op', 'own', 'state', k.rest, 'payload', k.new)
@@ -90,7 +90,7 @@ begin
     select s.conv, s.rev, s.mark, s.epoch = present, s.state from dm.own_state s
     where s.person = me and s.rev <= since and s.conv = any (convs)
     union all
-    -- A page has at most four megabytes, and at least one state.
+    -- A page has at most 4 MiB, but at least one state.
     (select p.conv, p.rev, p.mark, p.epoch = present, p.state from (
         select s.*, sum(octet_length(s.state)) over (order by s.rev) as bytes, row_number() over (order by s.rev) as number
         from (
@@ -99,7 +99,7 @@ begin
     order by rev;
 end $$;
 
--- Notifies the other machines of the caller. Call it in a separate transaction, as `wake`.
+-- Notifies the other machines of the caller. Call it in a separate transaction, as dm1.wake.
 create or replace function dm1.wake_own() returns void language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp as $$
 declare

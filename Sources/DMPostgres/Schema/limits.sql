@@ -1,12 +1,13 @@
 set role dm_owner;
 
--- How often a person may do an act in a minute; acts without a row have no limit.
+-- How often a person may do an operation in a minute. An operation without a row has no limit.
 create table dm.act_limit (
   act text primary key,
   per_minute integer not null check (per_minute between 1 and 1000000)
 );
 
--- The acts of persons that count against these limits, as of spent_at.
+-- What each person has done that counts against a limit: `spent` is the count at the time spent_at, and falls from then
+-- on. The count of the act `upload` is in bytes.
 create unlogged table dm.done_act (
   person bigint not null,
   act text not null,
@@ -15,7 +16,7 @@ create unlogged table dm.done_act (
   primary key (person, act)
 ) with (fillfactor = 50);
 
--- `create or replace` cannot change a result type.
+-- These are dropped because `create or replace` cannot change the result type of a function.
 drop function if exists dm.spend(bigint, bigint);
 drop function if exists dm.erase_expired();
 reset role;

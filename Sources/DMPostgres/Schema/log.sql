@@ -9,7 +9,7 @@ return row((request).conv, null, null, true, null, null)::dm.answer;
 create or replace function dm.success(entry dm.entry) returns dm.answer language sql immutable
 return row((entry).conv, (entry).id, (entry).rev, false, null, null)::dm.answer;
 
--- Adds an entry to a log.
+-- Adds an entry to the log of a conversation.
 create or replace function dm.append(
   request dm.request, p_kind integer, p_meta jsonb default null, p_id uuid default null, p_seq bigint default null,
   keeps_payload boolean default true, lifetime bigint default null)

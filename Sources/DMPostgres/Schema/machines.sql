@@ -15,8 +15,8 @@ begin
     from dm.login l where l.person = me and l.joined_at is not null order by l.joined_at, l.machine;
 end $$;
 
--- Removes the login of another machine of the caller, and ends its connections. The next invite or revoke of the administrator
--- drops its role.
+-- Removes the login of another machine of the caller, and ends the login's connections. The administrator's next invite
+-- or revoke drops the role of the login.
 create or replace function dm1.revoke_machine(p_machine uuid) returns void language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp set lock_timeout = '3s' as $$
 declare

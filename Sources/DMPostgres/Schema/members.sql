@@ -2,11 +2,13 @@ set role dm_owner;
 
 -- Members
 
--- The maximum number of ranges of a log that a member sees: each comparison sends all of them.
+-- The maximum number of ranges of revs that a member sees in a conversation. It is limited because each comparison
+-- returns all ranges.
 create or replace function dm.most_stretches() returns integer language sql immutable return 512;
 
--- The entries from the time of a member's absence that the member sees after they return: the newest edits, deletions
--- and reactions to messages that they see, then the newest receipts. Leaves 64 ranges for later stays.
+-- The entries from a member's absence that the member sees after they return: the newest edits and deletions of, and
+-- reactions to, messages that they see; if there is room for more ranges, also the newest receipts. Leaves 64 ranges
+-- for later stays.
 create or replace function dm.done_meanwhile(p_conv uuid, sees int8multirange, before bigint) returns int8multirange
 language sql stable set search_path = pg_catalog, pg_temp
 return (
@@ -35,7 +37,7 @@ begin
     where not exists (
       select from dm.member y where y.person = p and y.conv = c.id and upper_inf(y.sees)) order by place);
   if joining = '{}' then return dm.duplicate(request); end if;
-  -- The number of ranges is limited: each stay adds one, and each comparison sends all.
+  -- Each stay without the history adds a range, and each comparison returns all ranges, so their number is limited.
   if not has_history and exists (
       select from dm.member y
       where y.person = any (joining) and y.conv = c.id
@@ -56,8 +58,8 @@ begin
   return dm.success(first);
 end $$;
 
--- Ends the membership of a person. If the group then has no owner, the member
--- who has been in it longest becomes the owner; of several, the first by handle.
+-- Ends the membership of a person. If the group then has no owner, the member who has been in it longest becomes the
+-- owner; if several have, the first of them by handle.
 create or replace function dm.end_membership(request dm.request, c dm.conversation, p_person bigint) returns dm.entry
 language plpgsql volatile set search_path = pg_catalog, pg_temp as $$
 declare

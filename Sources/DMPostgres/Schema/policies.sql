@@ -1,6 +1,6 @@
 set role dm_owner;
 
--- The login of the connection. It identifies the caller, even after SET ROLE.
+-- The login of the connection, which identifies the caller even after SET ROLE.
 create function dm.my_login() returns dm.login language plpgsql stable security definer
 set search_path = pg_catalog, pg_temp as $$
 declare
@@ -17,8 +17,8 @@ set search_path = pg_catalog, pg_temp
 return (select l.person from dm.login l join dm.person p on p.id = l.person
   where l.role = session_user and l.joined_at is not null and p.disabled_at is null);
 
--- The functions that read rows for members are owned by dm_read, to which these policies apply: rows that a function
--- forgets to filter stay hidden.
+-- The functions dm1.changed, dm1.pull and dm1.people belong to dm_read, to which these policies apply. So a row that
+-- one of these functions forgets to filter out stays hidden.
 create policy read on dm.people for select to dm_read using ((select dm.me()) is not null);
 create policy read on dm.person for select to dm_read using ((select dm.me()) is not null);
 create policy read on dm.member for select to dm_read using (person = (select dm.me()));

@@ -13,7 +13,8 @@ begin
       or known.request <> request.digest and not is_lax then
     return dm.refusal(request, 'nonce_conflict');
   end if;
-  -- A former member sees no entry from after they left.
+  -- The answer names only an entry that the person sees, because a former member must not learn of entries from after
+  -- they left.
   if not exists (
       select from dm.member m
       where m.person = request.actor and m.conv = known.conv and m.sees @> known.rev) then
@@ -51,7 +52,8 @@ begin
     when 'group' then return dm.begin_group(request);
     else null;
   end case;
-  -- Callers do not wait for the lock of a conversation in which they never were, because a wait would show that it exists.
+  -- Locks a conversation only if the caller is or was a member of it: a wait for the lock would reveal that the
+  -- conversation exists.
   select x.* into c from dm.conversation x
     where x.id = request.conv and exists (
       select from dm.member y where y.person = mine.person and y.conv = x.id)
@@ -89,7 +91,7 @@ declare
   has_files boolean;
   place bigint := 0;
 begin
-  -- With an older snapshot, a login that was revoked since would still be accepted.
+  -- In an older snapshot, a login that was revoked since would still be valid.
   if current_setting('transaction_isolation') <> 'read committed' then
     raise exception 'only in read committed transactions' using errcode = '25000';
   end if;
@@ -101,7 +103,7 @@ begin
     raise exception 'more than 1000 operations' using errcode = '54000';
   end if;
   select s.allowed, s.later, s.is_full into allowed, later, is_full from dm.spend(mine.person, operations) s;
-  -- All pushes lock in the same order, so that two never deadlock.
+  -- All pushes lock conversations in the same order, so that two pushes never deadlock.
   if jsonb_array_length(operations) > 1 then
     perform 1 from dm.conversation c
       where c.id in (select (o->>'conv')::uuid from jsonb_array_elements(operations) o)
@@ -112,8 +114,8 @@ begin
     select o.value from jsonb_array_elements(operations) with ordinality o (value, place) order by o.place
   loop
     place := place + 1;
-    -- After one that is over the limits nothing is done, because operations keep their order. But who has no room left can
-    -- delete.
+    -- After an operation that is over a limit, no more are carried out, because operations keep their order. Only
+    -- deletions are carried out if the person has reached the limit on stored bytes, because they make room.
     if place <= allowed or is_full and operation->>'op' = 'delete' then
       answer := dm.perform(mine, operation);
     else
@@ -135,7 +137,8 @@ exception when unique_violation then
   raise exception 'try again' using errcode = '40001';
 end $$;
 
--- Notifies the machines of members who see the newest entry of the conversations, except one login.
+-- Notifies the machines of all persons who see the newest entry of one of the conversations, except the login
+-- `p_except`.
 create or replace function dm.notify(conversations uuid[], p_except name default null) returns void language sql volatile
 set search_path = pg_catalog, pg_temp
 begin atomic
@@ -146,8 +149,8 @@ begin atomic
     where c.id = any (conversations) and l.role is distinct from p_except;
 end;
 
--- Notifies the other machines of members. Call it in a separate transaction, because a commit with notifications takes a
--- lock of the whole server.
+-- Notifies the other machines of members. Call it in a separate transaction, because commits with notifications wait
+-- for each other, on the whole server.
 create or replace function dm1.wake(conversations uuid[]) returns void language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp as $$
 declare
@@ -161,7 +164,7 @@ begin
     where x.person = me and x.conv = any (conversations) and upper_inf(x.sees)), session_user);
 end $$;
 
--- The given conversations that another transaction has locked, if the caller is or was a member.
+-- The given conversations that another transaction has locked, among those of which the caller is or was a member.
 create or replace function dm1.busy(conversations uuid[]) returns setof uuid language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp as $$
 declare
@@ -172,7 +175,7 @@ begin
       select from dm.conversation c where c.id = m.conv for no key update skip locked);
 end $$;
 
--- Ends connections of members that block others: see dm.unstick.
+-- Ends the connections of members that may block others, as dm.unstick describes.
 create or replace function dm1.unstick() returns integer language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp as $$
 begin

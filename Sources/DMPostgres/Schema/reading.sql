@@ -22,13 +22,13 @@ begin
   return hub;
 end $$;
 
--- The server and the database, whose copies of files have the same.
+-- Identifies the server and the database. A hub that runs from a copy of the server's files has the same identity.
 create or replace function dm.site() returns text language sql stable set search_path = pg_catalog, pg_temp
 return (select system_identifier from pg_control_system())
   || '/' || (select oid from pg_database where datname = current_database());
 
--- Ends a move, when the hub is installed on another server or in another database, or at the address to which it moved.
--- Returns where the hub had moved, if so.
+-- Completes a move if this is not the server and database from which the hub was moved, or if `p_address` is the
+-- address to which it was moved. Returns that address if a move was completed, otherwise null.
 create or replace function dm.arrive(p_address text) returns text language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp as $$
 declare
@@ -42,7 +42,7 @@ begin
   return place;
 end $$;
 
--- Stops what would be written on the server from which the hub was moved.
+-- Raises an error if the hub was moved, so that nothing more is written on the old server.
 create or replace function dm.refuse_moved() returns void language plpgsql stable set search_path = pg_catalog, pg_temp as $$
 begin
   if exists (select from dm.hub h where h.moved_to is not null) then
@@ -80,7 +80,8 @@ begin
     update dm.login l set label = coalesce(left(hello.label, 64), l.label), seen_at = now() where role = session_user;
   end if;
   select sum(pg_stat_get_db_numbackends(d.oid)) into connections from pg_database d;
-  -- If most connections are in use, machines take turns; if there are too many to notify, they poll.
+  -- If more than four fifths of the connections are in use, machines take turns. If there are more connections than
+  -- `listeners`, machines poll.
   if connections * 5 > dm.connection_limit() * 4 then
     pause := 15;
   elsif connections > at.listeners then
@@ -92,11 +93,12 @@ begin
     from dm.person p where p.id = mine.person;
 end $$;
 
--- Where the hub is now: no row if it is here.
+-- The new address of a hub that was moved; no row if the hub was not moved.
 create or replace function dm1.moved() returns table (address text, authority text) language plpgsql stable
 security definer set search_path = pg_catalog, pg_temp as $$
 begin
-  -- Also for who has not joined yet.
+  -- Repeats dm.my_login without the condition that the machine has joined: a machine that has not joined yet may call
+  -- this function, too.
   if not exists (
       select from dm.login l join dm.person p on p.id = l.person
       where l.role = session_user and p.disabled_at is null) then
@@ -115,8 +117,8 @@ begin
   end if;
 end $$;
 
--- Ends the sign-up, after the machine has set a password that nobody else knows. Ends its other connections, because
--- others may have read the password of the invitation.
+-- Completes the sign-up, after the machine has replaced the invitation's password with its own. Ends the login's other
+-- connections, because another person may have opened one with the invitation's password.
 create or replace function dm1.joined() returns void language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp as $$
 begin
@@ -126,8 +128,9 @@ begin
     where a.usename = session_user and a.pid <> pg_backend_pid();
 end $$;
 
--- Statistics may be from before a member joined many conversations; then the planner would read all members for each of them,
--- unless sequential scans are off. JIT is off, because a scan that cannot be avoided then seems to be worth compiling.
+-- The conversations that have changed since a horizon. Sequential scans are off: with statistics from before the member
+-- joined many conversations, the planner would scan the whole member table for each of them. JIT is off: a scan that
+-- cannot be avoided gets so high a cost while sequential scans are off that PostgreSQL would compile the query.
 create or replace function dm1.changed(since xid8)
 returns table (horizon xid8, people_rev bigint, conv uuid[], rev bigint[], mark uuid[], sees text[])
 language plpgsql stable security definer set search_path = pg_catalog, pg_temp
@@ -137,7 +140,7 @@ declare
   me bigint := (dm.my_login()).person;
   xmin xid8 := pg_snapshot_xmin(pg_current_snapshot());
 begin
-  -- A horizon higher than the current one comes from another server.
+  -- A horizon above the current one comes from another server, so all conversations are returned.
   if since > xmin then since := null; end if;
   return query
     select xmin, (select p.rev from dm.people p), array_agg(c.id), array_agg(l.rev),
@@ -148,11 +151,11 @@ begin
     where m.person = me and (changed.since is null or coalesce(m.ended, c.touched) >= changed.since);
 end $$;
 
--- The entries after one that the member has, or kind -1 if the hub has another entry at that rev. The last edit
--- of a message has its current text; edits and reactions of a message that the member does not see have no
--- payload. Sorting and sequential scans are off, so that indexes are used: without statistics for a new table, the planner would
--- read and sort the rest of the log for each page, and read all members for each entry. JIT is off, because compiling takes
--- longer than reading a page.
+-- The entries after a rev of each conversation; or a row of kind -1 if the hub's entry at that rev has another mark
+-- than the given one. Only the last edit of a message has the text. Edits and reactions of a message that the member
+-- does not see have no payload. Sorting and sequential scans are off, so that indexes are used: without statistics for
+-- a new table, the planner would read and sort the rest of the log for each page, and read all members for each entry.
+-- JIT is off, because compiling takes longer than reading a page.
 create or replace function dm1.pull(convs uuid[], revs bigint[], marks uuid[], most integer)
 returns table (
   conv uuid, rev bigint, seq bigint, at timestamptz, actor bigint, machine uuid, kind smallint, id uuid, nonce uuid,
@@ -177,7 +180,7 @@ begin
       select e.conv, e.rev, e.seq, e.at, e.actor, e.machine, e.kind, e.id, e.nonce, e.mark, e.expires_at, e.meta,
         case
           when e.expires_at <= now() then null
-          -- Only the last edit of a message has its text: otherwise many edits of one text would make a page too large.
+          -- If each edit had the text, many edits of one message would make a page too large.
           when e.kind = 16 and e.rev < (
             select l.rev from dm.entry l where l.conv = e.conv and l.seq = e.seq and l.kind = 16
               and mine @> l.rev

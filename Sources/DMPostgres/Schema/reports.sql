@@ -1,6 +1,6 @@
 set role dm_owner;
 
--- The messages that members reported to the administrator, with a copy of each as it was then.
+-- The messages that members reported to the administrator, each with a copy of its payload at the time of the report.
 create table dm.report (
   id bigint generated always as identity primary key,
   at timestamptz not null default now(),

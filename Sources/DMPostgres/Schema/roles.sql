@@ -1,4 +1,4 @@
--- The roles of a hub, which all hubs of one server share. Each installation runs this, and creates missing roles.
+-- Creates the roles that are missing. All hubs of a server share these roles. Each installation runs this script.
 do $$
 declare
   role name;
@@ -9,7 +9,7 @@ begin
         execute format('create role %I nologin', role);
       end if;
     exception when unique_violation or duplicate_object then
-      -- Another hub of the server was installed at the same time.
+      -- An installation of another hub on this server has just created the role.
     end;
   end loop;
   foreach role in array array['dm_owner', 'dm_read'] loop

@@ -1,9 +1,9 @@
 set role dm_owner;
 
--- Stores the signals of a machine; `hidden_from` is null if it has not changed. Returns the signals of others: who
--- types in the conversations that the machine watches, and for how many milliseconds more; and who was online in the
--- last `seen` seconds, with the milliseconds since then.
--- Plans are generic, because planning for the arrays of each call would take as long as the call.
+-- Stores the signals of a machine; `hidden_from` is null if the list has not changed. Returns the signals of other
+-- persons. For a person who types in a watched conversation, `rest` is the number of milliseconds for which the signal
+-- remains valid. For a person who was online in the last `seen` seconds, `age` is the number of milliseconds since
+-- then. The plans are generic, because planning for the arrays of each call would take as long as the call.
 create or replace function dm1.signals(
   typing uuid[], lasting integer[], ended uuid[], is_present boolean, hidden_from text[], watched uuid[], seen integer)
 returns table (conv uuid, person bigint, rest bigint, age bigint)
@@ -14,7 +14,8 @@ declare
   me bigint;
   count integer;
 begin
-  -- Repeats dm.my_login() instead of calling it, which is faster: signals are the most frequent calls of a hub.
+  -- Repeats the query of dm.my_login, because a call would be slower, and this is the function that members call most
+  -- often.
   select l.person into me from dm.login l join dm.person p on p.id = l.person
     where l.role = session_user and l.joined_at is not null and p.disabled_at is null;
   if not found then raise exception 'not a member' using errcode = 'DM002'; end if;
@@ -27,7 +28,8 @@ begin
       from unnest(signals.typing, signals.lasting) k (conv, lasting) where t.conv = k.conv and t.person = me;
     get diagnostics count = row_count;
   end if;
-  -- A person who already types was a member when they began. The signals of a former member are shown to nobody.
+  -- Only new rows need a check: the rows updated above were inserted while the person was a member. The signals of
+  -- former members are not returned to anybody.
   if cardinality(signals.typing) > count then
     insert into dm.typing as t (conv, person, until)
       select k.conv, me, clock_timestamp() + greatest(0, least(max(k.lasting), 5000)) * interval '1 millisecond'

@@ -1,7 +1,7 @@
 set role dm_owner;
 
--- Signals that hold for seconds. The tables are unlogged: a signal is no row of the write-ahead log, and is gone after a
--- crash of the server.
+-- Typing and presence, which are valid for seconds. The tables are unlogged: their rows are not written to the WAL, and
+-- are lost if the server crashes.
 create unlogged table dm.typing (
   conv uuid not null,
   person bigint not null,
@@ -12,7 +12,7 @@ create unlogged table dm.typing (
 create unlogged table dm.presence (
   person bigint primary key,
   at timestamptz not null,
-  -- The persons who are not to see it, because this person blocks them.
+  -- The persons who must not see the presence, because this person blocks them.
   hidden_from bigint[] not null
 ) with (fillfactor = 50);
 reset role;

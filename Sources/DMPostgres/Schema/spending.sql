@@ -1,9 +1,10 @@
 set role dm_owner;
 
--- How many of a person's operations, from the first on, are within the limits; counts these against the limits. `later`
--- is the time from which the next one is within them; null if all are.
+-- Counts a person's operations against the limits, up to the first one that is over a limit. `allowed` is the number of
+-- operations before that one. `later` is the time from which that one is within the limits; null if all operations are.
+-- `is_full` is whether the limit on what the hub stores for the person is reached.
 --
--- The count against a limit falls to 0 within an hour or a minute, the period of the limit.
+-- Each count falls to 0 within an hour or a minute, which is the period of its limit.
 create or replace function dm.spend(
   p_person bigint, operations jsonb, out allowed bigint, out later timestamptz, out is_full boolean)
 language plpgsql volatile set search_path = pg_catalog, pg_temp as $$
@@ -20,7 +21,7 @@ begin
   select h.hourly_bytes, p.spent, p.spent_at, exists (select from dm.act_limit), h.person_bytes is not null
     into most, spent, spent_at, limits_acts, limits_disk
     from dm.hub h, dm.person p where p.id = p_person for no key update of p;
-  -- The limit may have been higher.
+  -- The old count is capped at the limit, because the limit may have been lowered since.
   left_over := greatest(0, least(spent, most) - (extract(epoch from now() - spent_at) * most / 3600)::bigint);
   if jsonb_array_length(operations) = 1 then
     bytes := array[octet_length((operations->0)::text)];
@@ -46,15 +47,16 @@ begin
   end if;
 end $$;
 
--- Applies the limit of what the hub keeps of a person: lowers `allowed` to the operations before the first one that does not
--- fit, sets `later` to when the hub counts anew, and counts the allowed operations. What is small, or makes room, always fits.
+-- Applies the limit on what the hub stores for a person, and counts the allowed operations against it. If an operation
+-- does not fit, `allowed` becomes the number of operations before it, and `later` the time from which the hub recounts.
+-- Reactions, profiles and operations without a payload always fit.
 create or replace function dm.spend_disk(
   p dm.person, operations jsonb, inout allowed bigint, inout later timestamptz, out is_full boolean)
 language plpgsql volatile set search_path = pg_catalog, pg_temp as $$
 declare
   most bigint := (select h.person_bytes from dm.hub h);
-  -- The bytes of the operations up to each one; base64 has four digits for three bytes, and the payload of `add` is kept
-  -- for each person.
+  -- For each operation, the bytes of the payloads up to and including it. Base64 has four digits for three bytes; the
+  -- payload of `add` is stored once for each person.
   sizes bigint[] := array(
     select (sum(coalesce(octet_length(o.value->>'payload'), 0) / 4 * 3
       * case when o.value->>'op' = 'add' then jsonb_array_length(o.value->'handles') else 1 end) over (order by o.place))::bigint
@@ -78,8 +80,8 @@ begin
     where x.id = p.id;
 end $$;
 
--- Applies the limits of acts: lowers `allowed` to the operations before the first one over a limit, sets `later` to the time
--- from which that one is within all limits, and counts the allowed operations.
+-- Applies the limits per minute, and counts the allowed operations against them. If an operation is over a limit,
+-- `allowed` becomes the number of operations before it, and `later` the time from which it is within all limits.
 create or replace function dm.spend_acts(
   p_person bigint, operations jsonb, inout allowed bigint, inout later timestamptz)
 language plpgsql volatile set search_path = pg_catalog, pg_temp as $$
@@ -93,7 +95,7 @@ begin
     order by l.act
   loop
     declare
-      -- The first operation over this limit, and from when on the limit allows it.
+      -- The first operation over this limit, and the time from which the limit allows it.
       place bigint;
       free_at timestamptz;
     begin

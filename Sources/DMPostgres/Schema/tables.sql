@@ -1,19 +1,21 @@
 set role dm_owner;
 alter default privileges for role dm_owner revoke execute on functions from public;
 
--- A random number of at most 2^48. Unlike a serial number, it does not reveal how many rows there are, and is not
--- reused after a restore.
+-- A random number from 1 to 2^48. Unlike a serial number, it does not reveal how many rows there are, and is not used
+-- again after a restore.
 create function dm.random_number() returns bigint language sql volatile
 return ('x' || right(gen_random_uuid()::text, 12))::bit(48)::bigint + 1;
 
 create table dm.hub (
   id integer primary key check (id = 1),
   uuid uuid not null default gen_random_uuid(),
-  -- Changes when the data may differ from what members have: after a restore, a promotion, or in another database.
+  -- Gets a new value when the data may differ from what members have: after a restore, after the promotion of a
+  -- standby, or in a copy of the database.
   epoch uuid not null default gen_random_uuid(),
   fingerprint text,
   schema integer not null default 1,
-  -- The hub's address for invitations, and the certificate authority of its server; set by the installation.
+  -- The hub's address, and the certificate of the authority that signed its server's certificate; both become part of
+  -- invitations.
   address text,
   authority text,
   -- Bytes that a person may send in an hour.
@@ -25,7 +27,8 @@ create table dm.hub (
 );
 insert into dm.hub (id) values (1);
 
--- The last rev of the persons, in its own table, so that a changed profile locks only this row and the person's.
+-- The last rev of the persons. It has its own table, so that a change of a profile locks only this row and the person's
+-- row.
 create table dm.people (id integer primary key check (id = 1), rev bigint not null);
 insert into dm.people values (1, 0);
 
@@ -37,7 +40,8 @@ create table dm.person (
   shows_presence boolean not null default true,
   created_at timestamptz not null default now(),
   rev bigint not null unique,
-  -- Bytes that count against the hourly limit, as of spent_at; the count goes down to 0 within an hour.
+  -- Bytes that counted against the hourly limit at the time spent_at. From then on, the count falls to 0 within an
+  -- hour.
   spent bigint not null default 0,
   spent_at timestamptz not null default now(),
   disabled_at timestamptz
@@ -56,7 +60,7 @@ create table dm.login (
 );
 create index login_person on dm.login (person);
 
--- Roles to drop. Members may not drop roles, so the administrator's next invite or revoke does.
+-- Roles to drop. Members cannot drop roles, so the administrator's next invite or revoke drops them.
 create table dm.former_login (role name primary key);
 
 create table dm.conversation (
@@ -70,7 +74,7 @@ create table dm.conversation (
   -- The two members of a direct conversation, who may be the same person.
   lower_person bigint references dm.person,
   upper_person bigint references dm.person,
-  -- Microseconds.
+  -- The lifetime of new messages in microseconds; null if they do not expire.
   expire_after bigint check (expire_after between 1000000 and 31622400000000),
   unique (lower_person, upper_person),
   check (is_group = (lower_person is null) and is_group = (upper_person is null))
@@ -79,40 +83,40 @@ create table dm.conversation (
 create table dm.member (
   person bigint not null references dm.person,
   conv uuid not null references dm.conversation,
-  -- The revs that they see: several ranges if they left and returned.
+  -- The revs that the person sees: several ranges if the person left and returned.
   sees int8multirange not null,
   since bigint not null default 1,
-  -- The transaction in which they left; null for members.
+  -- The transaction in which the person left; null for a member.
   ended xid8,
   is_owner boolean not null default false,
-  -- The message numbers that they have read, and the last one delivered to them.
+  -- The numbers of the messages that the person has read, and of the last message that was delivered to them.
   read int8multirange not null default '{}',
   delivered bigint not null default 0,
   primary key (person, conv)
 ) with (fillfactor = 70);
 create index member_conv on dm.member (conv, person) where upper_inf(sees);
 
--- The log. Kinds below 16 have numbers: 0 message, 1 created, 2 joined, 3 left, 4 titled; the others do not: 16 edited,
--- 17 deleted, 18 reaction, 19 read, 20 delivered, 21 settings, 22 begun.
+-- The log. Entries of kinds below 16 have a number of their own: 0 message, 1 created, 2 joined, 3 left, 4 titled.
+-- Others do not: 16 edited, 17 deleted, 18 reaction, 19 read, 20 delivered, 21 settings, 22 begun.
 create table dm.entry (
   conv uuid not null references dm.conversation,
   rev bigint not null,
-  -- The entry's number, or the number of the message to which it refers.
+  -- The entry's own number, or the number of the message to which the entry refers.
   seq bigint,
   at timestamptz not null,
   actor bigint not null references dm.person,
   machine uuid not null,
   kind smallint not null,
-  -- The entry's id, or the id of the message to which it refers.
+  -- The entry's own id, or the id of the message to which the entry refers.
   id uuid,
   nonce uuid,
-  -- Distinguishes it from another entry at the same rev, after the hub was restored.
+  -- Random. Distinguishes this entry from another one that gets the same rev after a restore of the hub.
   mark uuid not null default gen_random_uuid(),
-  -- The digest of the operation, to notice a nonce that is used again for something
-  -- else. Erased with the payload, because the text could be guessed from it.
+  -- The digest of the operation, which shows whether the nonce is used again for another operation. Erased with the
+  -- payload, because the text could be guessed from the digest.
   request uuid,
   expires_at timestamptz,
-  -- Data that the hub writes, and the author's content, which the hub does not read.
+  -- The hub writes `meta`. The author writes `payload`, which the hub does not read.
   meta jsonb,
   payload bytea check (octet_length(payload) <= 524288),
   primary key (conv, rev)
@@ -126,7 +130,7 @@ create index entry_due on dm.entry (expires_at) where expires_at is not null and
 -- The answer to an operation.
 create type dm.answer as (conv uuid, id uuid, rev bigint, duplicate boolean, error text, retry_at timestamptz);
 
--- An operation while it is carried out.
+-- An operation that dm.perform carries out.
 create type dm.request as (
   actor bigint, machine uuid, conv uuid, nonce uuid, digest uuid, payload bytea, arguments jsonb);
 reset role;

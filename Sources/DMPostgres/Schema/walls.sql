@@ -1,11 +1,11 @@
--- Owners and rights. Each installation runs this, because a dump that is restored may
--- have lost some of them; it changes only wrong settings, so that members do not wait for locks.
+-- Sets the owners and the rights. Each installation runs this script, because a restored dump may have lost some of
+-- them. The script changes only settings that are wrong, so that members do not wait for locks.
 do $$
 declare
   change text;
 begin
-  -- The row policies apply to a function only if it has the right owner. PostgreSQL requires that a new owner may
-  -- create in the schema.
+  -- The row policies apply to a function only if the function has the right owner. PostgreSQL requires that the new
+  -- owner of an object may create objects in its schema.
   grant create on schema dm, dm1 to dm_owner, dm_read;
   for change in
     select format('alter schema %I owner to dm_owner', n.nspname) from pg_namespace n
@@ -35,7 +35,7 @@ do $$
 declare
   change text;
 begin
-  -- Revokes the rights that others were given on the tables and their schema.
+  -- Revokes the rights that other roles were given on the tables and their schema.
   for change in
     select distinct format('revoke all on table %s from %s cascade', c.oid::regclass, coalesce(quote_ident(r.rolname), 'public'))
       from pg_class c cross join aclexplode(c.relacl) a left join pg_roles r on r.oid = a.grantee
@@ -59,8 +59,8 @@ grant execute on function dm.my_login(), dm.me() to dm_read;
 grant select on dm.people, dm.person, dm.member, dm.conversation, dm.entry to dm_read;
 grant execute on all functions in schema dm1 to dm_member;
 
--- The rights on the database: a member's login may connect to it, and PUBLIC has none.
--- Some of this needs a superuser; the check lists the rights that were not changed.
+-- Sets the rights on the database: a member's login may connect, and PUBLIC may do nothing. Some changes need a
+-- superuser; check.sql lists what was not changed.
 do $$
 declare
   login name;
@@ -97,7 +97,7 @@ begin
     exception when insufficient_privilege then null;
     end;
   end loop;
-  -- The owner of the functions must be able to end the connections of logins.
+  -- dm_owner, which owns the functions, must be able to end the connections of each login.
   for login in
     select l.role from dm.login l join pg_roles r on r.rolname = l.role
       where not pg_has_role('dm_owner', r.oid, 'usage') or not pg_has_role(r.oid, 'dm_member', 'usage')
