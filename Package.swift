@@ -43,6 +43,15 @@ let optimizedInTests: Set<String> =
   Context.environment["DM_TESTS"] == nil ? [] : ["DMMedia", "DMSystem", "DMJSON", "JSONSupport"]
 let optimized: [SwiftSetting] = [.unsafeFlags(["-O", "-assert-config", "Debug"])]
 
+/// People with engines of their own, for `bench/crowd`.
+let crowd: [Target] =
+  Context.environment["DM_CROWD"] == nil
+  ? []
+  : [
+    .executableTarget(
+      name: "crowd", dependencies: ["DMKit", "DMModel", "DMPostgres", "DMStore", "DMSync", "DMSystem"], path: "bench/Crowd")
+  ]
+
 let package = Package(
   name: "dm",
   products: [
@@ -110,7 +119,7 @@ let package = Package(
     .executableTarget(
       name: "dm", dependencies: ["DMCLI", "DMKit", "DMSystem"] + programs.map { .byName(name: library(of: $0)) },
       resources: [.embedInCode("tour.sh")]),
-  ] + programTargets
+  ] + programTargets + crowd
 )
 
 for target in package.targets where target.type != .system {

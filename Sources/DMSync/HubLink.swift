@@ -1,19 +1,22 @@
 package import DMKit
 package import DMStore
 
-/// A connection to a hub, as the engine uses it: PostgreSQL, or a model of it in tests.
+/// A connection to a hub, as the sync engine uses it: to PostgreSQL, or to a model of it in tests.
 ///
-/// Every call can throw `HubFault`. After that the link is closed, and `open` connects again.
+/// Every call can throw `HubFault`. After `HubFault.lost`, the link is usable only after `open` has connected again.
 package protocol HubLink: AnyObject {
-  /// Connects, and returns which user and machine this is.
+  /// Connects, and returns the user and the machine that this login belongs to.
   func open() throws -> HubHello
+
+  /// Starts or stops hints of the hub; a start takes effect before the next comparison.
+  func listen(_ isOn: Bool) throws
 
   /// The conversations that have changed since a horizon; all conversations for nil.
   func compare(since horizon: String?) throws -> HubComparison
 
   /// Pushes operations, notifies the other machines, and pulls, in one round trip.
   ///
-  /// Entries are passed to `batch` in the order of their conversations and revs.
+  /// `batch` gets the entries of one conversation after the other, in the order of their revs.
   ///
   /// - Parameter limit: the maximum number of entries for each conversation.
   /// - Returns: the answers to the operations, in their order.
@@ -30,12 +33,12 @@ package protocol HubLink: AnyObject {
   /// Sends the user's signals to the hub, and returns those of other users.
   func signals(_ own: HubSignals) throws -> [HubSignal]
 
-  /// Gives the hub states of the user's own, each only if the hub still has the state with the given mark, and returns those
-  /// that are newer than a rev, in the order of their revs; for each given state, also the one that the hub now has.
+  /// Gives own states to the hub; returns the hub's states after a rev and those of the given conversations, in the order of
+  /// their revs.
   ///
-  /// The hub leaves out a given state only if the user is over their quota.
+  /// The hub replaces a state only if it still has the mark that the given state names, and only within the user's quota.
   ///
-  /// - Parameter limit: the maximum number of states, besides those for given ones.
+  /// - Parameter limit: the maximum number of states to return, besides those of the given conversations.
   func ownStates(after rev: Int64, _ changes: [HubOwnState], limit: Int) throws -> [HubOwnState]
 
   /// Waits until the hub notifies this machine, a program here queues an operation or changes a signal, or `duration`
@@ -45,27 +48,27 @@ package protocol HubLink: AnyObject {
   func close()
 }
 
-/// Which user and machine this is on a hub, and the state of the hub.
+/// The hub's greeting: the user and the machine that the login belongs to, and the state of the hub.
 package struct HubHello: Equatable, Sendable {
   package let hub: Identifier
   package let epoch: Identifier
   package let startedAt: Timestamp
-  /// Whether the server is a standby: a copy of another, which accepts no pushes and may lag.
+  /// Whether the server is a standby, which accepts no pushes and may lag behind its primary.
   package var isStandby = false
   package let person: Int64
   package let handle: String
   package let machine: Identifier
   package let now: Timestamp
-  /// Seconds between two comparisons, if the hub does not notify this machine.
+  /// Seconds between two comparisons; nil if the hub notifies this machine.
   package var pollSeconds: Int?
   /// Whether a connection pooler is in between, so that the hub cannot notify this machine.
   package var isPooled = false
   package var peopleRev: Int64 = 0
-  /// Whether the hub takes signals.
+  /// Whether the hub supports signals.
   package var hasSignals = false
-  /// Whether the hub takes files.
+  /// Whether the hub supports files.
   package var hasFiles = false
-  /// Whether the hub takes states of the user's own.
+  /// Whether the hub supports own states.
   package var hasOwnStates = false
 
   package init(
@@ -117,7 +120,7 @@ package struct HubComparison: Equatable, Sendable {
   }
 }
 
-/// A conversation to pull, from the entry after the last one that this store has.
+/// A conversation to pull, with the rev and the mark of the last entry that this store has.
 package struct HubPull: Equatable, Sendable {
   package let conversation: Identifier
   package let rev: Int64
@@ -133,7 +136,7 @@ package struct HubPull: Equatable, Sendable {
 /// A part of the result of a pull.
 package enum HubBatch: Equatable, Sendable {
   case entries([HubEntry])
-  /// At the rev of this store's last entry, the hub has a different entry, because it was restored to an earlier state.
+  /// At the rev of this store's last entry, the hub has a different entry, because the hub was restored to an earlier state.
   case fork(Identifier)
 }
 
@@ -142,12 +145,14 @@ package struct HubOperation: Equatable, Sendable {
   package let act: Outbox.Act
   package let nonce: Identifier
   package var conversation: Identifier?
-  /// The id of the message that it sends or refers to.
+  /// The id of the message that the operation sends or refers to.
   package var id: Identifier?
-  /// The number of the message that it refers to.
+  /// The number of the message that the operation refers to.
   package var seq: Int?
   package var arguments: HubArguments
   package var payload: [UInt8]?
+  /// Whether other machines are notified of it at once.
+  package var isAnnounced = true
 
   package init(
     _ act: Outbox.Act, nonce: Identifier, conversation: Identifier? = nil, id: Identifier? = nil, seq: Int? = nil,
@@ -221,19 +226,19 @@ package struct HubMember: Equatable, Sendable {
   }
 }
 
-/// The signals that a machine sends to the hub, and its questions about the signals of other users.
+/// The signals that a machine sends to the hub, and what it asks about the signals of other users.
 package struct HubSignals: Equatable, Sendable {
-  /// The conversations in which the user types, and for how many milliseconds more the signal holds.
+  /// The conversations in which the user types, and for how many milliseconds more the signal is valid.
   package var typing: [(conversation: Identifier, rest: Int)] = []
   /// The conversations in which the user no longer types.
   package var ended: [Identifier] = []
   /// Whether the user is online.
   package var isPresent = false
-  /// The users who must not see when the user was online; nil if they are the same as before.
+  /// The users who must not see when the user was online; nil if the list has not changed.
   package var hiddenFrom: [Handle]?
   /// The conversations for which the machine asks who is typing.
   package var watched: [Identifier] = []
-  /// For how many seconds back the machine asks who was online; nil if it does not ask.
+  /// The machine asks who was online in the last `seenSeconds` seconds; nil if it does not ask.
   package var seenSeconds: Int?
 
   package init() {}
@@ -247,22 +252,22 @@ package struct HubSignals: Equatable, Sendable {
 
 /// A signal of another user.
 package enum HubSignal: Equatable, Sendable {
-  /// A person types in a conversation; the signal lasts `rest` milliseconds more.
+  /// A person types in a conversation; the signal is valid for `rest` milliseconds more.
   case typing(Identifier, person: Int64, rest: Int64)
-  /// A person was online some milliseconds ago.
+  /// A person was last online `age` milliseconds ago.
   case present(person: Int64, age: Int64)
 }
 
-/// What the user alone decides about a conversation: bytes that the hub does not read.
+/// An own state: what the user alone decides about a conversation, as bytes that the hub does not read.
 package struct HubOwnState: Equatable, Sendable {
-  /// `HubOwnState.general` for what is not about one conversation.
+  /// The conversation; `HubOwnState.general` for what is not about one conversation, such as blocks.
   package let conversation: Identifier
-  /// 0 for a state that a machine gives.
+  /// The rev of the state on the hub; 0 for a state that is given to the hub.
   package let rev: Int64
-  /// A random number of the hub; of a state that a machine gives, the one of the state that the hub is to have before it.
+  /// The mark of the state on the hub; for a state that is given to the hub, the mark of the state that it replaces.
   package let mark: Identifier?
   package let state: [UInt8]
-  /// Whether it was written in the present epoch of the hub, and so after its last restore.
+  /// Whether the state was written in the present epoch of the hub, which began with its last restore.
   package let isPresent: Bool
 
   package static let general = Identifier(high: 0, low: 0)
@@ -284,7 +289,7 @@ package struct HubHint: Equatable, Sendable {
   package var isRung = false
   /// Whether a signal may have changed on this machine.
   package var isSignalled = false
-  /// Whether another machine of the user has changed a state of the user's own.
+  /// Whether another machine of the user has changed an own state.
   package var hasOwnStates = false
 
   package init(conversations: Set<Identifier> = [], isRung: Bool = false, isSignalled: Bool = false) {

@@ -101,6 +101,24 @@ struct Pace {
     return receiptsDue
   }
 
+  /// The groups to be pulled for receipts that no hint announces, and when.
+  private var expectedReceipts: [Identifier: Int64] = [:]
+
+  /// When the first group must be pulled for receipts; nil if none must be.
+  var receiptsExpectedAt: Int64? { expectedReceipts.values.min() }
+
+  /// Plans to pull a group for receipts, unless that is planned already.
+  mutating func expectReceipts(of id: Identifier, at time: Int64) {
+    if expectedReceipts[id] == nil { expectedReceipts[id] = time }
+  }
+
+  /// Returns the groups to be pulled for receipts at a time, and forgets them.
+  mutating func takeExpectedReceipts(at time: Int64) -> [Identifier] {
+    let due = expectedReceipts.filter { $0.value <= time }.keys.sorted()
+    for id in due { expectedReceipts[id] = nil }
+    return due
+  }
+
   // MARK: Hints
 
   /// Whether to pull a conversation because of a hint.

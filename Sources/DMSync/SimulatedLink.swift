@@ -46,6 +46,7 @@ final class SimulatedLink: HubLink {
   }
 
   func open() throws -> HubHello { try simulate(link.open) }
+  func listen(_ isOn: Bool) throws { try link.listen(isOn) }
   func compare(since horizon: String?) throws -> HubComparison { try simulate { try link.compare(since: horizon) } }
 
   func exchange(
@@ -68,7 +69,7 @@ final class SimulatedLink: HubLink {
     try simulate { try link.ownStates(after: rev, changes, limit: limit) }
   }
 
-  /// A signal that is lost does not end the connection.
+  /// A lost signal counts as timed out, which does not end the connection.
   func signals(_ own: HubSignals) throws -> [HubSignal] {
     do {
       return try simulate { try link.signals(own) }

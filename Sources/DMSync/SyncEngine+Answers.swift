@@ -37,7 +37,11 @@ extension SyncEngine {
   }
 
   private func settle(_ row: Outbox.Row, _ answer: HubAnswer) throws {
-    guard let rev = answer.rev else { return try store.outbox.finish(row.key, rev: nil) }
+    guard let rev = answer.rev else {
+      // The other user had started the direct conversation before: its log has the id under which messages are pushed.
+      if let id = answer.conversation, try state(of: id) == nil { enqueue(id) }
+      return try store.outbox.finish(row.key, rev: nil)
+    }
     try store.outbox.acknowledge(row.key, rev: rev)
     let isPulled = try row.conversation.flatMap(store.hubConversations.row).map { $0.rev >= rev } ?? false
     guard isPulled else { return answer.conversation.map(enqueue) ?? () }

@@ -32,6 +32,7 @@ extension SyncEngine {
       answeredAt = .now
       try record(last, operations, answers, &pulled)
       for pushed in operations { pace.release(pushed.operation.conversation) }
+      try expectReceipts(of: operations)
       pace.widen()
     } catch let fault as HubFault {
       // All batches that arrived before the fault are complete, so the last one can be applied, too.
@@ -130,6 +131,19 @@ extension SyncEngine {
     return Pushed(row: row, operation: operation)
   }
 
+  /// Plans to pull the groups to which messages were pushed once more, when most members have acknowledged them.
+  private func expectReceipts(of operations: [Pushed]) throws {
+    for pushed in operations where pushed.row.act == .say {
+      guard let key = pushed.row.conversation, try isGroup(key), let id = pushed.operation.conversation else {
+        continue
+      }
+      pace.expectReceipts(of: id, at: monotonicMicroseconds() + receiptDelay + Self.receiptTime)
+    }
+  }
+
+  /// Microseconds from the sending of a message until a machine without a delay has acknowledged it.
+  private static let receiptTime: Int64 = 500_000
+
   /// Whether a delivery receipt must wait, so that one receipt acknowledges many messages.
   ///
   /// A receipt waits until its conversation is pulled to the end, and in a group up to `receiptDelay` longer.
@@ -143,6 +157,10 @@ extension SyncEngine {
     let rest = row.createdAt.microseconds + delay - Timestamp.now.microseconds
     if 0 < rest && rest <= receiptDelay { pace.hold(receiptsUntil: monotonicMicroseconds() + rest) }
     return 0 < rest && rest <= receiptDelay
+  }
+
+  private func isGroup(_ key: ConversationKey) throws -> Bool {
+    try store.conversations.row(key: key)?.isGroup ?? false
   }
 
   /// Whether a message must wait until its files are on the hub.
@@ -161,6 +179,8 @@ extension SyncEngine {
         return nil
       }
       operation.conversation = try store.conversations.id(conversation)
+      // Each member of a group acknowledges each message; the sender's machine expects that, and the others can wait.
+      if row.act == .delivered { operation.isAnnounced = try !isGroup(conversation) }
     }
     if try waitsForFiles(operation.arguments) { return nil }
     if row.act.isOnMessage {

@@ -2,9 +2,10 @@ package import DMKit
 internal import DMStore
 internal import DMSystem
 
-/// Syncs a linked store with its hub: pushes the operations that wait here, and pulls the new entries.
+/// Syncs a linked store with its hub: pushes the queued operations, and pulls the new entries.
 ///
-/// All calls block, and run on one thread. A link that fails is closed; the caller connects again later.
+/// All calls block, and must be made on one thread. After a `HubFault`, the caller closes the engine, and connects again
+/// later.
 package final class SyncEngine {
   let messenger: Messenger
   let store: Store
@@ -14,6 +15,8 @@ package final class SyncEngine {
   var pace = Pace()
   /// When the hub last answered.
   var answeredAt: Timestamp?
+  /// Whether the hub is to notify this machine of changes.
+  private(set) var listens = true
 
   /// The hub's description of itself; nil while no connection is open.
   var hello: HubHello? { connection.hello }
@@ -22,7 +25,7 @@ package final class SyncEngine {
   /// When a locked conversation can next be tried again, as a time of `monotonicMicroseconds`; nil if none is locked.
   var heldUntil: Int64? { pace.heldUntil }
 
-  /// The longest time that a delivery receipt of a group waits, in microseconds.
+  /// The longest time for which a delivery receipt of a group is delayed, in microseconds.
   package var receiptDelay: Int64 = 2_000_000
   /// The maximum number of entries of a conversation in a pull.
   package var pageSize = 1000
@@ -31,7 +34,7 @@ package final class SyncEngine {
   /// The maximum number of conversations in a pull.
   static let pullSize = 50
 
-  /// Microseconds for which done operations are kept, to push them again if the hub is restored to an earlier state.
+  /// Microseconds for which finished operations are kept, to push them again if the hub is restored to an earlier state.
   private static let journalLifetime: Int64 = 30 * 86_400_000_000
 
   /// - Throws: `no_hub` for a store that is not linked.
@@ -43,10 +46,11 @@ package final class SyncEngine {
 
   /// Connects, and finds out which people and conversations have changed.
   ///
-  /// - Throws: `HubFault`, an error of the store, or `hub_mismatch` for another hub or another person.
+  /// - Throws: `HubFault`, which is `mismatch` for another hub or another person; or an error of the store.
   package func connect() throws {
     close()
     let hello = try link.open()
+    try link.listen(listens)
     let hub = try hub()
     let mine = try store.read { try store.users.handle(hub.user).description }
     guard hello.hub == hub.id, hello.handle == mine else {
@@ -66,7 +70,7 @@ package final class SyncEngine {
     try takeBlocksFirst()
   }
 
-  /// Starts over the conversations that the hub no longer has, because it was restored to an earlier state.
+  /// Empties the conversations that a restored hub no longer has, and queues their operations again.
   private func beginAnewWhatIsGone() throws {
     let held = try store.read {
       try store.hubConversations.all().compactMap { try store.conversations.row(key: $0.conversation)?.id }
@@ -82,12 +86,23 @@ package final class SyncEngine {
 
   func hub() throws -> Hub.Row { try messenger.linkedStore().1 }
 
+  /// Starts or stops hints of the hub, and compares the store with the hub after a start.
+  ///
+  /// Each hint wakes all machines that listen, so a machine listens only while a program on it waits for changes.
+  package func listen(_ isOn: Bool) throws {
+    guard isOn != listens else { return }
+    listens = isOn
+    guard hello != nil else { return }
+    try link.listen(isOn)
+    if isOn { try compare() }
+  }
+
   // MARK: Comparing
 
   /// Asks the hub which conversations have changed since the last comparison.
   package func compare() throws { try compare(since: try hub().horizon) }
 
-  /// - Parameter horizon: nil if the hub is not in the state with which the store was last compared.
+  /// - Parameter horizon: the horizon of the last comparison; nil if the hub is no longer in the state of that comparison.
   private func compare(since horizon: String?) throws {
     guard let hello else { throw HubFault.lost("the link is closed") }
     var comparison = try link.compare(since: horizon)
@@ -113,8 +128,8 @@ package final class SyncEngine {
     try keepHorizon()
   }
 
-  /// Forgets the former state of the hub: it may lack operations that it acknowledged, and its persons or their numbers
-  /// may have changed.
+  /// Forgets the former state of the hub: a restored hub may lack operations that it acknowledged, and its persons may have
+  /// changed, or have other numbers.
   private func forgetState() throws {
     try store.write {
       try store.outbox.requeue(acknowledged: true)
@@ -128,8 +143,8 @@ package final class SyncEngine {
     }
   }
 
-  /// Whether the hub is in an earlier state than the one that the store was compared with, although its epoch is the
-  /// same: for example, its machine was resumed from a snapshot.
+  /// Whether the hub is in an earlier state than at the last comparison although its epoch is the same, for example because
+  /// its virtual machine was reset to a snapshot.
   private func isSetBack(_ comparison: HubComparison, since horizon: String?) throws -> Bool {
     guard hello?.isStandby == false, let since = horizon.flatMap({ Int64($0) }), let now = Int64(comparison.horizon)
     else { return false }
@@ -137,15 +152,18 @@ package final class SyncEngine {
       || hello?.hasOwnStates == true && comparison.ownRev < store.read(store.hubOwnStates.rev)
   }
 
-  /// Records the horizon after all conversations of its comparison were pulled, so that a program that ends earlier
-  /// asks for them again.
+  /// Records the horizon of a comparison, after all conversations that the comparison listed were pulled.
+  ///
+  /// If the program ends before that, the next comparison lists these conversations again.
   func keepHorizon() throws {
     guard let hello, let horizon = connection.takeHorizon() else { return }
-    // A standby may lack entries of its primary, and can become a primary without a restart.
+    // The horizon of a standby is not recorded: the standby may lack entries of its primary, and can become a primary
+    // without a restart.
     if hello.isStandby { return }
     let hub = try hub()
     let isSame = (hub.epoch, hub.startedAt) == (hello.epoch, hello.startedAt)
-    // A conversation that was set aside before this store had any of it must be listed again: keep the old horizon.
+    // If a conversation was set aside before this store had any of it, the old horizon is kept, so that the next comparison
+    // lists that conversation again.
     let isForgotten = try store.read { try connection.setAside.keys.contains { try state(of: $0) == nil } }
     let before = isSame ? hub.horizon : nil
     let kept = isForgotten ? before ?? "0" : horizon
@@ -153,16 +171,16 @@ package final class SyncEngine {
     try store.write { try store.hub.setState(epoch: hello.epoch, startedAt: hello.startedAt, horizon: kept) }
   }
 
-  // MARK: What the connection says
+  // MARK: The work of the connection
 
-  /// Passes an event to the connection, and does the work that it returns.
+  /// Passes an event to `connection`, and does the work that it returns.
   func take(_ event: HubConnection.Event) throws { try perform(connection.take(event)) }
 
   func perform(_ outputs: [HubConnection.Output]) throws {
     for output in outputs {
       switch output {
       case .beginAnew(let id, let reason):
-        // Entries that the hub has lost are pushed again, even if the user can now see earlier entries.
+        // If the hub has lost entries, it counts as restored, even if the user can now see earlier entries, too.
         if try reason == .setBack || reason == .seesMore && isForked(id) {
           try beginAnewIfWhole(id)
         } else {
@@ -179,7 +197,7 @@ package final class SyncEngine {
     state.fault = fault
     try store.write {
       try store.hubConversations.write(state)
-      // The user's own states of conversations that were set aside are passed over.
+      // Own states are skipped while their conversation is set aside, so all of them are read again.
       if fault == nil { try store.hubOwnStates.set(rev: 0) }
     }
   }
@@ -189,16 +207,16 @@ package final class SyncEngine {
     try store.conversations.row(id).flatMap { try store.hubConversations.row($0.key) }
   }
 
-  /// The conversations that were set aside on an earlier connection.
+  /// The conversations that this store has recorded as set aside.
   func faulty() throws -> [Identifier] {
     try store.hubConversations.all().filter { $0.fault != nil }.map { try store.conversations.id($0.conversation) }
   }
 
   func enqueue(_ conversation: Identifier) { connection.enqueue(conversation) }
 
-  /// Whether the user is a member of a conversation, by the log in this store.
+  /// Whether the user is a member of a conversation, according to the log in this store.
   ///
-  /// False after the user left: if they were added again, only a comparison shows it.
+  /// The result is false after the user left, even if they were added again, because only a comparison shows that.
   private func isMember(of id: Identifier) throws -> Bool {
     guard let row = try store.conversations.row(id) else { return false }
     return try store.hubConversations.row(row.key)?.sees.isOpen ?? false
@@ -212,7 +230,7 @@ package final class SyncEngine {
   /// Whether there is something to push now.
   package func hasPushes() throws -> Bool { try !store.read { try pushable(1).isEmpty } }
 
-  /// When the first file can be uploaded or fetched; nil if none waits, or if the hub takes no files.
+  /// When the first file can be uploaded or fetched; nil if no file waits, or if the hub does not support files.
   package func filesDueAt() throws -> Timestamp? {
     guard hello?.hasFiles == true else { return nil }
     return try store.read(store.hubFiles.dueAt)
@@ -230,12 +248,12 @@ package final class SyncEngine {
   /// Pulls until nothing is left to pull; also pushes the operations that are queued meanwhile.
   package func pull() throws {
     while try !connection.toPull.isEmpty || hasOwnStateNews() {
-      // A push must not delay what is new.
+      // If there is nothing to pull, `exchange` would push first, which would delay the new own states.
       if connection.toPull.isEmpty { try exchangeOwnStates() } else { try exchange() }
     }
   }
 
-  /// Waits for a hint, a queued operation or the end of the time, and finds out what has changed.
+  /// Waits for a hint, a queued operation or the end of a time, and finds out what has changed.
   ///
   /// - Parameters:
   ///   - duration: the longest time between two comparisons, even if operations are queued here meanwhile, because a hub
@@ -246,9 +264,11 @@ package final class SyncEngine {
     let now = monotonicMicroseconds()
     guard now < end else { return try compare() }
     let due = try min(
-      end, wake, heldUntil ?? .max, pace.takeReceiptsDue() ?? .max, untilPostponed().map { now + $0 } ?? .max)
+      end, wake, heldUntil ?? .max, pace.takeReceiptsDue() ?? .max, receiptsExpectedAt ?? .max,
+      untilPostponed().map { now + $0 } ?? .max)
     let hint = try link.wait(for: .microseconds(max(0, due - now)))
     if hint.hasOwnStates { ownStates.hinted() }
+    if listens { pace.takeExpectedReceipts(at: monotonicMicroseconds()).forEach(enqueue) }
     let areFollowed = try store.read { try hint.conversations.allSatisfy(isMember) }
     if areFollowed, !hint.conversations.isEmpty {
       for id in hint.conversations.sorted() where pace.follow(id, at: monotonicMicroseconds()) { enqueue(id) }
@@ -257,8 +277,14 @@ package final class SyncEngine {
     }
   }
 
-  /// Microseconds between two comparisons with a hub that does not notify this machine; nil for one that does.
-  private var pollPause: Int64? { hello.flatMap { $0.isStandby ? 2 : $0.pollSeconds }.map { Int64($0) * 1_000_000 } }
+  /// Microseconds between two comparisons, if the hub does not send hints to this machine although it listens; otherwise
+  /// nil.
+  private var pollPause: Int64? {
+    hello.flatMap { $0.isStandby ? 2 : listens ? $0.pollSeconds : nil }.map { Int64($0) * 1_000_000 }
+  }
+
+  /// When to pull a group for receipts; nil if no program here waits for them.
+  private var receiptsExpectedAt: Int64? { listens ? pace.receiptsExpectedAt : nil }
 
   /// Microseconds until the hub accepts the first operation that it has postponed; nil if it has postponed none.
   private func untilPostponed() throws -> Int64? {

@@ -15,20 +15,18 @@ package final class SyncLoop {
   private var lock: FileLock?
   /// Microseconds until the next attempt after a fault.
   private var nextPause: Int64 = 0
-  /// When a follower last touched its file, by the time of the file and by the monotonic clock.
-  private var followed: (touched: Timestamp, seenAt: Int64)?
+  private var readers: Readers
   /// The state that was last written for other processes, and when.
   private var shown: (state: RunningState, at: Int64)?
   /// Called when `Messenger.hubStatus` has changed.
   private let report: () throws -> Void
   private let files: FileWork?
 
-  /// Microseconds.
+  /// All pauses and timeouts are in microseconds.
   private static let comparePause: Int64 = 30_000_000
   private static let refreshPause: Int64 = 1_000_000
   private static let longestPause: Int64 = 60_000_000
   private static let refusedPause: Int64 = 15 * 60_000_000
-  private static let followerPause: Int64 = 45_000_000
   private static let turnPause: ClosedRange<Int64> = 15_000_000...30_000_000
   private static let lingering: Int64 = 60_000_000
   private static let offlineTimeout: Int64 = 10 * 60_000_000
@@ -40,6 +38,7 @@ package final class SyncLoop {
     self.files = files
     self.messenger = messenger
     location = messenger.location
+    readers = Readers(location)
     let link = SimulatedLink(link, messenger)
     engine = try SyncEngine(messenger, link)
     signals = try SignalBridge(messenger, link)
@@ -59,13 +58,14 @@ package final class SyncLoop {
 
   // MARK: Once
 
-  /// Pushes all that is queued, and pulls all that is new.
+  /// Pushes all queued operations, and pulls all new entries.
   ///
-  /// - Throws: the error of a `HubFault`, or one of the store.
+  /// - Throws: `HubFault.error`, or an error of the store.
   package func once() throws {
     defer { messenger.forgetOwnChanges() }
-    // No receipt waits, because this process may end before it is pushed.
+    // Receipts are not delayed, because this process may end before they are due.
     engine.receiptDelay = 0
+    try engine.listen(false)
     var left = 3
     while true {
       do {
@@ -88,13 +88,13 @@ package final class SyncLoop {
     }
   }
 
-  /// - Throws: the code of a conversation that is set aside, after all others were synced.
+  /// - Throws: an error with the code of a conversation that is set aside; all other conversations were synced before.
   private func refuseSetAside() throws {
     guard let first = engine.setAside.values.first else { return }
     let names = try messenger.hubStatus().setAside.map { "'\($0.name)'" }
     throw DMError(
       first,
-      "cannot read the hub's log of \(names.joined(separator: ", ")), so nothing new comes; all else is up to date",
+      "cannot read the hub's log of \(names.joined(separator: ", ")), so no new messages arrive there; all else is up to date",
       subject: names.first)
   }
 
@@ -104,7 +104,8 @@ package final class SyncLoop {
     try engine.connect()
     running.takesFiles = engine.hello?.hasFiles != false
     if try engine.hasWork() { try show(.filling) }
-    // Pulls first, because a fresh read waits for new entries, but not for their receipts.
+    // Pulls before it pushes, because a program that asked for fresh data waits for the new entries, but not for pushes
+    // such as their receipts.
     try engine.pull()
     running.lastSyncAt = engine.answeredAt
     running.pulled = asked
@@ -117,10 +118,11 @@ package final class SyncLoop {
     running.lastSyncAt = engine.answeredAt
     running.answered = asked
     running.setAside = engine.setAside.mapValues(\.rawValue)
+    running.listens = engine.listens
     try show(engine.hello?.pollSeconds == nil ? .live : .polling)
   }
 
-  /// The reason why the hub answers but does not work as it should; nil if it works.
+  /// Why the hub answers, but does not work as it should; nil if it does.
   private var hindrance: String? {
     guard let hello = engine.hello else { return nil }
     if hello.isStandby { return "the hub is a standby, which accepts no changes" }
@@ -142,11 +144,12 @@ package final class SyncLoop {
     throw DMError(.hubUnreachable, fault, remedy: .showHubStatus)
   }
 
-  // MARK: Going on
+  // MARK: Following
 
   /// Runs until a permanent error.
   ///
-  /// - Parameter lingers: whether to end when no operation is queued and no program follows the store.
+  /// - Parameter lingers: whether to return when there has been no work for a minute, no program follows the store, and
+  ///   no operation or file waits.
   /// - Throws: `hub_mismatch`, `hub_damaged`, or a permanent error of the store.
   package func follow(lingers: Bool) throws {
     defer { messenger.forgetOwnChanges() }
@@ -154,12 +157,13 @@ package final class SyncLoop {
     var lastSuccess = start
     while true {
       do {
+        try engine.listen(readers.needHints())
         try carry()
         lastSuccess = monotonicMicroseconds()
         if engine.hello?.takesTurns == true {
           try files?.carry(engine)
           engine.close()
-          if lingers, isGone || monotonicMicroseconds() - start > Self.lingering && !isFollowed { return }
+          if lingers, isGone || monotonicMicroseconds() - start > Self.lingering && !readers.areFollowing() { return }
           pause(for: Int64.random(in: Self.turnPause), orUntilRung: Watch(location.bell))
           continue
         }
@@ -188,13 +192,15 @@ package final class SyncLoop {
       let hasSignals = engine.hello?.hasSignals == true && engine.hello?.isStandby == false
       let due = min(workAt, filesAt, hasSignals ? signals.due : .max)
       try engine.wait(for: .microseconds(Self.comparePause), until: due)
-      // A standby that has become a primary says so only on a new connection.
+      // A standby that has become a primary reports that only on a new connection.
       if engine.hello?.isStandby == true, monotonicMicroseconds() - connectedAt > Self.comparePause {
         connectedAt = monotonicMicroseconds()
         try carry()
       }
       let asked = asked
       let isAsked = asked != running.answered
+      try engine.listen(readers.needHints())
+      running.listens = engine.listens
       if isAsked { try engine.compare() }
       workAt = try engine.hasWork() ? work(&pauses, isAsked: isAsked) : .max
       filesAt = try files?.carry(engine) ?? .max
@@ -204,14 +210,16 @@ package final class SyncLoop {
       running.setAside = engine.setAside.mapValues(\.rawValue)
       try refresh(isAsked: isAsked)
       if lingers, isGone { return }
-      guard lingers, monotonicMicroseconds() - pauses.lastWork > Self.lingering, !isFollowed else { continue }
+      guard lingers, monotonicMicroseconds() - pauses.lastWork > Self.lingering, !readers.areFollowing() else {
+        continue
+      }
       if try messenger.postponedUntil() == nil && engine.filesDueAt() == nil { return }
     }
   }
 
-  /// Pushes and pulls, after the pause.
+  /// Pushes and pulls, after the pause that `pauses` requires.
   ///
-  /// - Returns: when to pull, if nothing is to be pushed and the pause goes on; otherwise `.max`.
+  /// - Returns: when to pull, if there is nothing to push and the pause has not ended; otherwise `.max`.
   private func work(_ pauses: inout WorkPauses, isAsked: Bool) throws -> Int64 {
     let isPush = try engine.hasPushes()
     let end = pauses.end(beforePush: isPush)
@@ -225,20 +233,15 @@ package final class SyncLoop {
   /// Whether the store was removed.
   private var isGone: Bool { !fileExists(location.database) }
 
-  /// When a comparison was last requested, by the time of a file.
+  /// When a comparison was last requested, by the modification time of a file.
   private var asked: Timestamp? { FileStatus(location.liveAsked)?.modified }
 
-  /// Whether a program has followed the store lately.
-  private var isFollowed: Bool {
-    guard let last = FileStatus(location.liveFollowed)?.modified else { return false }
-    if last != followed?.touched { followed = (last, monotonicMicroseconds()) }
-    return followed.map { monotonicMicroseconds() - $0.seenAt < Self.followerPause } ?? false
-  }
-
-  /// Waits before the next attempt: longer each time, and at random, so that machines do not connect all at once.
+  /// Waits before the next attempt to connect, for a random time that becomes longer with each fault, so that machines
+  /// do not all connect at once.
   private func pause() { pause(for: nextPause) }
 
-  /// Waits for some microseconds, or until `bell` signals that an operation was queued here.
+  /// Waits for some microseconds, or until `bell` signals that an operation was queued here, or until the user requests
+  /// a comparison or joins again.
   private func pause(for wait: Int64, orUntilRung bell: Watch? = nil) {
     let end = monotonicMicroseconds() + wait
     let (credentials, asked) = (FileStatus(location.hub)?.modified, FileStatus(location.liveAsked)?.modified)
@@ -247,7 +250,7 @@ package final class SyncLoop {
       var awaited = [Awaited(watch.descriptor, for: .reading), Awaited(bell?.descriptor, for: .reading)]
       if waitForAny(of: &awaited, until: min(end, monotonicMicroseconds() + 5_000_000)) { watch.drain() }
       if awaited[1].isReady { return }
-      // The user asked for a comparison, or joined again with another password.
+      // A request for a comparison touches `liveAsked`, and joining again replaces the credentials.
       let isAsked = FileStatus(location.liveAsked)?.modified != asked
       if isAsked || FileStatus(location.hub)?.modified != credentials { return }
     }
@@ -275,7 +278,8 @@ package final class SyncLoop {
     try report()
   }
 
-  /// Calls `show` if a comparison was requested, if the state has changed, or if a second has passed.
+  /// Calls `show` if a comparison was requested, if the state has changed, or if the hub has answered and a second has
+  /// passed.
   private func refresh(isAsked: Bool) throws {
     var before = shown?.state
     before?.lastSyncAt = running.lastSyncAt

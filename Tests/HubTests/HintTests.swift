@@ -3,6 +3,7 @@ import Testing
 @testable import DMKit
 @testable import DMStore
 @testable import DMSync
+@testable import DMSystem
 @testable import StoreSupport
 @testable import TestSupport
 
@@ -48,5 +49,73 @@ struct HintTests {
       try alice.engine.wait(for: .seconds(30))
     }
     #expect(alice.link.comparisons == before)
+  }
+
+  @Test func `a machine gets no hints until it asks for them, and then compares once`() throws {
+    let alice = try hub.joined("alice")
+    try alice.engine.listen(false)
+    try alice.sync()
+    #expect(!alice.link.listens)
+    let before = alice.link.comparisons
+    try alice.engine.listen(true)
+    #expect(alice.link.listens && alice.link.comparisons == before + 1)
+    try alice.engine.listen(true)
+    #expect(alice.link.comparisons == before + 1)
+    alice.engine.close()
+    try alice.sync()
+    #expect(alice.link.listens)
+  }
+
+  @Test func `hints are needed while a program follows the store or has lately asked for a comparison`() throws {
+    let machine = try hub.joined("alice")
+    let location = machine.messenger.location
+    _ = createFolder(location.live)
+    func readers(after file: String, seconds: Int64) -> (needHints: Bool, areFollowing: Bool) {
+      SignalFile.set(Timestamp(microseconds: Timestamp.now.microseconds - seconds * 1_000_000), of: file)
+      var readers = Readers(location)
+      return (readers.needHints(), readers.areFollowing())
+    }
+    var idle = Readers(location)
+    let needsAtFirst = idle.needHints()
+    #expect(!needsAtFirst)
+    #expect(readers(after: location.liveAsked, seconds: 70) == (false, false))
+    #expect(readers(after: location.liveAsked, seconds: 50) == (true, false))
+    #expect(readers(after: location.liveFollowed, seconds: 50) == (true, false))
+    removeFile(location.liveAsked)
+    #expect(readers(after: location.liveFollowed, seconds: 50) == (false, false))
+    #expect(readers(after: location.liveFollowed, seconds: 40) == (true, true))
+    // Whatever its time says, a file that changes while the process runs was touched now.
+    var later = Readers(location)
+    _ = later.areFollowing()
+    SignalFile.set(Timestamp(microseconds: 1_000_000), of: location.liveFollowed)
+    let follows = later.areFollowing()
+    #expect(follows)
+    withExtendedLifetime(machine) {}
+  }
+
+  @Test func `a message to someone who has just begun the conversation is numbered without a comparison`() throws {
+    let (alice, bob) = (try hub.joined("alice"), try hub.joined("bob"))
+    try alice.sync()
+    try bob.sync()
+    try alice.say("hello", to: "bob")
+    try alice.sync()
+    try bob.say("hello, too", to: "alice")
+    try bob.engine.drain()
+    #expect(try bob.texts("alice") == ["1 alice: hello", "2 bob: hello, too"])
+  }
+
+  @Test func `no hint announces the delivery receipts of a group`() throws {
+    let (alice, bob) = (try hub.joined("alice"), try hub.joined("bob"))
+    try alice.sync()
+    _ = try alice.messenger.createGroup(titled: "ops", with: [Handle("bob")])
+    try settle([alice, bob])
+    for (conversation, isAnnounced) in [("+ops", false), ("bob", true)] {
+      let message = try alice.say("hello", to: conversation)
+      let before = bob.link.announced.count
+      try settle([alice, bob])
+      #expect(bob.link.announced.dropFirst(before).contains(.delivered) == isAnnounced)
+      let status = try alice.messages(conversation).first { $0.nonce == message.nonce && $0.text == "hello" }?.status
+      #expect(status == .delivered)
+    }
   }
 }

@@ -27,7 +27,11 @@ final class ModelLink: HubLink {
   /// Whether requests are lost.
   var isDeaf = false
   private(set) var comparisons = 0
+  /// Whether the hub is to notify this machine.
+  private(set) var listens = false
   private(set) var exchanges = 0
+  /// The operations of which other machines are notified.
+  private(set) var announced: [Outbox.Act] = []
   /// What the next waits bring.
   var hints: [HubHint] = []
   /// The kind of entries that the next pull leaves out.
@@ -47,6 +51,7 @@ final class ModelLink: HubLink {
   }
 
   func open() throws -> HubHello { try hub.model.hello(machine) }
+  func listen(_ isOn: Bool) { listens = isOn }
   func compare(since horizon: String?) throws -> HubComparison {
     comparisons += 1
     return try hub.model.changed(machine, since: horizon)
@@ -57,6 +62,7 @@ final class ModelLink: HubLink {
   ) throws -> [HubAnswer] {
     if isDeaf { throw HubFault.lost("request") }
     exchanges += 1
+    announced += operations.filter(\.isAnnounced).map(\.act)
     let answers = operations.isEmpty ? [] : try hub.model.push(machine, operations)
     if let most, pulling.count * limit > most { try giveSome(pulling, most, batch) }
     for pull in pulling {
@@ -85,7 +91,9 @@ final class ModelLink: HubLink {
     if losesOwnStates { throw HubFault.lost("the answer") }
     return states
   }
-  func wait(for duration: Duration) throws -> HubHint { hints.isEmpty ? HubHint() : hints.removeFirst() }
+  func wait(for duration: Duration) throws -> HubHint {
+    hints.isEmpty || !listens ? HubHint() : hints.removeFirst()
+  }
   func close() {}
 }
 

@@ -67,7 +67,10 @@ struct OwnStateAttackTests {
   @Test func `the other machines of the user are notified, and nobody else`() throws {
     let second = try hub.link("alice")
     let other = try hub.link("bob")
-    for link in [second, other] { _ = try link.wait(for: .zero) }
+    for link in [second, other] {
+      try link.listen(true)
+      _ = try link.wait(for: .zero)
+    }
     _ = try texts(alice, [state("one")])
     #expect(try second.wait(for: .seconds(10)).hasOwnStates)
     #expect(try !other.wait(for: .zero).hasOwnStates)

@@ -83,4 +83,17 @@ struct PaceTests {
     let lost = pace.recover(from: .lost("text"), pushed: [a], pull: 1000, at: 0)
     #expect(lost == .fail(.lost("text")))
   }
+
+  @Test func `a group is pulled once for the receipts of all messages that were sent in the meantime`() {
+    var pace = Pace()
+    let (one, other) = (Identifier.random(), Identifier.random())
+    #expect(pace.receiptsExpectedAt == nil)
+    pace.expectReceipts(of: one, at: 100)
+    pace.expectReceipts(of: one, at: 150)
+    pace.expectReceipts(of: other, at: 200)
+    #expect(pace.receiptsExpectedAt == 100)
+    #expect(pace.takeExpectedReceipts(at: 99).isEmpty)
+    #expect(pace.takeExpectedReceipts(at: 150) == [one])
+    #expect(pace.receiptsExpectedAt == 200)
+  }
 }

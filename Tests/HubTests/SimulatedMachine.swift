@@ -50,6 +50,7 @@ final class FaultyLink: HubLink {
   }
 
   func open() throws -> HubHello { try call(played.open) }
+  func listen(_ isOn: Bool) throws { try played.listen(isOn) }
   func compare(since horizon: String?) throws -> HubComparison { try call { try played.compare(since: horizon) } }
 
   func exchange(

@@ -2,24 +2,24 @@ public import DMModel
 internal import DMStore
 internal import DMSystem
 
-/// The freshness of the data that a store has from its hub.
+/// Describes how fresh the data is that a store has from its hub.
 public struct HubFreshness: Equatable, Sendable {
   /// When the hub last answered the store; nil if it never did.
   public let asOf: Timestamp?
   /// Why the data is not fresh, as a clause; nil if it is fresh.
   public let fault: String?
 
-  /// Whether the hub has answered in the last 10 seconds, and notifies the store of changes since.
+  /// Whether the hub has answered in the last 10 seconds, and the store learns of changes at once.
   public var isFresh: Bool { fault == nil }
 }
 
 extension Messenger {
-  /// Asks the sync process to compare the store with its hub, unless it is fresh, and waits for the result.
+  /// Asks the sync process to compare the store with its hub, unless the data is fresh, and waits for the result.
   ///
-  /// This function does not start the sync process. It does not wait while that process cannot reach the hub.
+  /// This function does not start the sync process, and does not wait for one that cannot reach the hub.
   ///
   /// - Parameter limit: the longest time to wait.
-  /// - Returns: how fresh the store is then; nil for a store without a hub, and for one that has left its hub.
+  /// - Returns: how fresh the data is after that; nil for a store without a hub, and for one that has left its hub.
   /// - Throws: `no_store`, or an error of the store.
   public func refresh(within limit: Duration = .seconds(1)) throws -> HubFreshness? {
     let fault = "no process synchronizes the store"
@@ -28,8 +28,8 @@ extension Messenger {
 
   /// - Parameters:
   ///   - evenOffline: whether to wait even if the sync process could not reach the hub at its last attempt.
-  ///   - startsNone: why no sync process is to be started, as a clause; nil if one may be.
-  ///   - carry: starts the sync process, and returns why it cannot be started.
+  ///   - startsNone: why no sync process may be started, as a clause; nil if one may be.
+  ///   - carry: starts the sync process; returns the reason if it cannot be started, otherwise nil.
   package func refresh(
     within limit: Duration, evenOffline: Bool, startsNone: String? = nil, carry: () -> String?
   ) throws -> HubFreshness? {
@@ -45,10 +45,10 @@ extension Messenger {
     return HubFreshness(asOf: runningState.lastSyncAt, fault: fault)
   }
 
-  /// Asks the sync process to compare the store with its hub even if it is fresh, and waits for the result.
+  /// Asks the sync process to compare the store with its hub, even if the data is fresh, and waits for the result.
   ///
-  /// - Returns: nil after a comparison, and for a store that has left its hub; otherwise the reason why there was none, as
-  ///   a clause.
+  /// - Returns: nil after a comparison, and for a store that has left its hub; otherwise the reason why the store was
+  ///   not compared, as a clause.
   package func compare(within limit: Duration, carry: () -> String?) throws -> String? {
     guard let store = try existingStore(), let hub = try store.hub.row() else { return "the store has no hub" }
     if hub.leftAt != nil { return nil }
@@ -59,10 +59,10 @@ extension Messenger {
   /// Whether a sync process runs for the store.
   var hasCarrier: Bool { fileExists(location.syncLock) && FileLock(ifFree: location.syncLock) == nil }
 
-  /// The state that the sync process of the store has written last.
+  /// The state that the sync process of the store wrote last.
   package var runningState: RunningState { RunningState(file: location.liveHub) ?? RunningState() }
 
-  /// Replaces the state of a sync process that has ended, before another one is started.
+  /// Resets the recorded state of a sync process that has ended, before another one is started.
   ///
   /// - Throws: `io_error`.
   package func noteStartOfCarrier() throws {
@@ -76,9 +76,10 @@ extension Messenger {
   ///
   /// - Parameters:
   ///   - end: the end of the wait, as a time of `monotonicMicroseconds`.
-  ///   - evenOffline: whether to wait even while the sync process cannot reach the hub, and until what is queued was pushed.
-  ///   - carry: starts the sync process, and returns why it cannot be started.
-  /// - Returns: nil after a comparison; otherwise the reason why there was none, as a clause.
+  ///   - evenOffline: whether to wait even while the sync process cannot reach the hub, and until the queued operations
+  ///     are pushed.
+  ///   - carry: starts the sync process; returns the reason if it cannot be started, otherwise nil.
+  /// - Returns: nil after a comparison; otherwise the reason why the store was not compared, as a clause.
   package func compareWithHub(
     until end: Int64, evenOffline: Bool = false, carry: () -> String?
   ) throws -> String? {
@@ -88,11 +89,12 @@ extension Messenger {
     }
     SignalFile.touch(location.bell)
     let watch = Watch(location.live)
-    // Until it changes, the state may be that of a sync process that has ended.
+    // Until the file changes, it may have the state of a sync process that has ended.
     let written = FileStatus(location.liveHub)?.modified
     var startsLeft = 3
     while true {
-      // Another program that asked at the same time may have set an earlier time.
+      // Another program that asked at the same time may have set an earlier time, so the time of this request is set
+      // again.
       if let asked = FileStatus(location.liveAsked)?.modified, asked < request {
         SignalFile.set(request, of: location.liveAsked)
       }
@@ -107,12 +109,12 @@ extension Messenger {
         [.waiting, .refused].contains(running.state) && FileStatus(location.liveHub)?.modified != written
       if hasFailed && (!evenOffline || running.isRefused) || monotonicMicroseconds() >= end { return running.words }
       var awaited = [Awaited(watch.descriptor, for: .reading)]
-      // A sync process that ends changes no file.
+      // The wait is short, because a sync process that ends changes no file.
       if waitForAny(of: &awaited, until: min(end, monotonicMicroseconds() + 50_000)) { watch.drain() }
     }
   }
 
-  /// Why no answer of the hub can be expected soon, given the state of a sync process that runs; nil if one can be.
+  /// Why the hub is unlikely to answer soon, by the state of a sync process that runs; nil if it may answer.
   private func knownFault(_ running: RunningState) -> String? {
     switch running.state {
     case .waiting: return running.words
@@ -126,9 +128,9 @@ extension Messenger {
 }
 
 extension RunningState {
-  /// Whether the hub has answered in the last 10 seconds.
+  /// Whether the hub has answered in the last 10 seconds, and the sync process has learned of changes since.
   fileprivate var isFresh: Bool {
-    guard let lastSyncAt, [.live, .polling].contains(state) else { return false }
+    guard listens, let lastSyncAt, [.live, .polling].contains(state) else { return false }
     return abs(Timestamp.now.microseconds - lastSyncAt.microseconds) <= 10_000_000
   }
 

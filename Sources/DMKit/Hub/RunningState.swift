@@ -2,20 +2,23 @@ internal import DMJSON
 package import DMModel
 internal import DMSystem
 
-/// The state of the sync process, in a file and not in the database because it changes often.
+/// The state of the sync process, stored in a file because it changes too often for the database.
 package struct RunningState: Equatable {
   package var state = HubStatus.State.connecting
   package var attempts = 0
   package var lastSyncAt: Timestamp?
   package var nextAttemptAt: Timestamp?
-  /// The modification time that the request file had for the last answered request to compare.
+  /// The modification time of the request file at the last request for a comparison that was answered.
   package var answered: Timestamp?
-  /// The same for the last request after which everything was pulled; queued operations may still wait.
+  /// The modification time of the request file at the last request after which everything was pulled; operations may
+  /// still have been queued then.
   package var pulled: Timestamp?
   package var fault: String?
-  /// Whether the hub does not let the store in.
+  /// Whether the hub refuses the store.
   package var isRefused = false
-  /// Whether the hub takes files.
+  /// Whether the sync process learns of changes at once, by hints of the hub or by a comparison every few seconds.
+  package var listens = false
+  /// Whether the hub supports files.
   package var takesFiles = true
   /// The error codes of the conversations that are set aside.
   package var setAside: [Identifier: String] = [:]
@@ -35,6 +38,7 @@ package struct RunningState: Equatable {
     pulled = object.time("pulled")
     fault = object.text("fault")
     isRefused = object["is_refused"] == .bool(true)
+    listens = object["listens"] == .bool(true)
     takesFiles = object["takes_files"] != .bool(false)
     guard case .object(let codes)? = object["set_aside"] else { return }
     for member in codes.members {
@@ -53,6 +57,7 @@ package struct RunningState: Equatable {
       json.member("pulled", pulled.map { Int($0.microseconds) })
       json.member("fault", fault)
       if isRefused { json.member("is_refused", true) }
+      if listens { json.member("listens", true) }
       if !takesFiles { json.member("takes_files", false) }
       if setAside.isEmpty { return }
       json.key("set_aside")

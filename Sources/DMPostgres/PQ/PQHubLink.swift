@@ -13,20 +13,26 @@ package final class PQHubLink: HubLink {
   private let bell: Watch?
   private let live: Watch?
   private var connection: PQConnection?
-  /// Whether the hub takes states of the user's own.
+  /// The channel on which hints arrive; nil if this link cannot start and stop them, as through a pooler.
+  private var channel: String?
+  /// Whether the hub supports own states.
   private var hasOwnStates = false
   /// Statements that are sent together with the next ones, which saves a round trip.
   private var postponed: [PQConnection.Statement] = []
   /// How many comparisons in a row had the same horizon although conversations had changed.
   private var standing = 0
 
-  /// The link of a store: its credentials are read anew for each connection, and a hub that was moved is followed.
-  package convenience init(_ location: StoreLocation) {
+  /// Makes a link that reads the store's credentials again for each connection, and follows a hub that was moved.
+  ///
+  /// - Parameter watchesStore: whether waits end when a program queues an operation or changes a signal.
+  package convenience init(_ location: StoreLocation, watchesStore: Bool = true) {
     let relocation = Relocation(location)
-    self.init(label: hostName(), bell: location.bell, live: location.live, opening: relocation.opened)
+    self.init(
+      label: hostName(), bell: watchesStore ? location.bell : nil, live: watchesStore ? location.live : nil,
+      opening: relocation.opened)
   }
 
-  /// A link with settings of its own, which does not follow a hub that was moved.
+  /// Makes a link that connects with the given settings, and does not follow a hub that was moved.
   convenience init(label: String, _ settings: @escaping () throws -> PQConnection.Settings) {
     self.init(label: label, bell: nil, live: nil) { connect in try connect(settings()) }
   }
@@ -47,11 +53,11 @@ package final class PQHubLink: HubLink {
   }
 
   package func close() {
-    connection = nil
+    (connection, channel) = (nil, nil)
     postponed = []
   }
 
-  /// Runs statements after those that were postponed, in the same round trip.
+  /// Runs the postponed statements and then the given ones, in one round trip.
   @discardableResult func run(_ statements: [PQConnection.Statement]) throws -> Bool {
     let connection = try open(connection)
     defer { postponed = [] }
@@ -71,11 +77,15 @@ package final class PQHubLink: HubLink {
   package func open() throws -> HubHello {
     close()
     var opened = try opening(greeted)
-    if opened.hello.pollSeconds == nil, !opened.hello.isStandby, try !listens(opened) {
+    // The name becomes part of the statement, because LISTEN takes no parameters. A hub's channels have only lower-case
+    // letters, digits and underscores.
+    guard opened.channel.utf8.allSatisfy(isNameByte) else { throw HubFault.damaged("the hub names an invalid channel") }
+    if opened.hello.pollSeconds == nil, !opened.hello.isStandby, !opened.isDirect, try !listens(opened) {
       opened.hello.isPooled = true
       opened.hello.pollSeconds = 2
     }
     connection = opened.connection
+    if opened.hello.pollSeconds == nil, !opened.hello.isStandby, opened.isDirect { channel = opened.channel }
     hasOwnStates = opened.hello.hasOwnStates
     return opened.hello
   }
@@ -84,21 +94,19 @@ package final class PQHubLink: HubLink {
     try PQGreeting.first(of: settings, label: label)
   }
 
-  /// Listens for hints; false if none can arrive, because a pooler gives each transaction another connection.
+  package func listen(_ isOn: Bool) throws {
+    guard let channel else { return }
+    postponed.append(PQConnection.Statement("\(isOn ? "LISTEN" : "UNLISTEN") \(channel)"))
+  }
+
+  /// Listens for hints through a pooler; false if no hint can arrive, because the pooler runs each transaction on
+  /// another server connection.
+  ///
+  /// Hints arrive only if the pooler reserves a server connection for this machine, which a notification from a second
+  /// connection shows.
   private func listens(_ opened: PQGreeting) throws -> Bool {
-    // The channel's name cannot be a parameter, so it is checked: a hub's channels have only letters, digits and
-    // underscores.
-    let channel = opened.channel
-    guard channel.utf8.allSatisfy(isNameByte) else { throw HubFault.damaged("the hub names an invalid channel") }
-    let listen = PQConnection.Statement("LISTEN \(channel)")
-    if opened.isDirect {
-      postponed = [listen]
-      return true
-    }
-    // A pooler is in between. Unless it reserves this server connection for this machine, notices from another
-    // connection do not arrive.
-    try opened.connection.run([listen])
-    try opening(greeted).connection.run([PQConnection.Statement("NOTIFY \(channel)")])
+    try opened.connection.run([PQConnection.Statement("LISTEN \(opened.channel)")])
+    try opening(greeted).connection.run([PQConnection.Statement("NOTIFY \(opened.channel)")])
     var awaited = [Awaited(opened.connection.descriptor, for: .reading)]
     let end = monotonicMicroseconds() + 2_000_000
     while try opened.connection.notifications().isEmpty {
@@ -136,8 +144,8 @@ package final class PQHubLink: HubLink {
       conversations: conversations)
   }
 
-  /// Asks the hub to end the connections of members that may block others, such as with a transaction open for over ten
-  /// seconds.
+  /// Asks the hub to end the members' connections that may block other members, such as those with a transaction that
+  /// has been open for over ten seconds.
   func unstick() throws { try run([PQConnection.Statement("SELECT dm1.unstick()")]) }
 
   package func exchange(
@@ -145,13 +153,13 @@ package final class PQHubLink: HubLink {
   ) throws -> [HubAnswer] {
     var answers: [HubAnswer] = []
     var statements = pushing(operations) { answers.append(try HubAnswer($0)) }
-    // Passes batches on only after all have arrived, so that the store is not locked while this process waits for the
-    // network.
+    // The batches are passed on after all have arrived, so that the store is not locked while this process waits for
+    // the network.
     let pulled = PulledBatches(pulling)
     if !pulling.isEmpty { statements.append(self.pulling(pulling, limit, into: pulled)) }
     let fault = Result { try run(statements) }
     switch fault {
-    // If `wake` failed, a member may be filling the server's queue of notices.
+    // If `wake` failed, an open transaction of a member may have filled the server's queue of notifications.
     case .success(let isWhole): if !isWhole { try unstick() }
     case .failure(HubFault.locked(let text, _)):
       try unstick()
@@ -166,16 +174,16 @@ package final class PQHubLink: HubLink {
     return answers
   }
 
-  /// The statements that push operations, and then notify the members of their conversations.
+  /// The statements that push operations, and then notify the members of the conversations.
   private func pushing(
     _ operations: [HubOperation], _ answer: @escaping (PQRow) throws -> Void
   ) -> [PQConnection.Statement] {
     if operations.isEmpty { return [] }
     let push = PQConnection.Statement(
       "SELECT conv, id, rev, duplicate, error, retry_at FROM dm1.push($1::jsonb)", [operations.pushed], row: answer)
-    let moved = Set(operations.compactMap(\.conversation)).sorted()
+    let moved = Set(operations.filter(\.isAnnounced).compactMap(\.conversation)).sorted()
     if moved.isEmpty { return [push] }
-    // `wake` may fail: by then the push is done, and other machines also compare from time to time.
+    // `wake` may fail, because the push is done by then, and the next comparison of each machine finds the entries.
     var wake = PQConnection.Statement("SELECT dm1.wake($1::uuid[])", [array(moved.map(\.description))])
     wake.mayFail = true
     return [push, wake]
@@ -191,7 +199,7 @@ package final class PQHubLink: HubLink {
       ], row: pulled.add)
   }
 
-  /// The conversations of these operations that other transactions have locked now.
+  /// The conversations of these operations that other transactions have locked at present.
   private func busy(among operations: [HubOperation]) throws -> Set<Identifier> {
     let conversations = Set(operations.compactMap(\.conversation)).map(\.description)
     return Set(
@@ -278,5 +286,5 @@ private func isNameByte(_ byte: UInt8) -> Bool {
   }
 }
 
-/// An array of values that need no quotes, as PostgreSQL reads it.
+/// A PostgreSQL array literal of values that need no quotes.
 func array(_ values: [String]) -> String { "{\(values.joined(separator: ","))}" }

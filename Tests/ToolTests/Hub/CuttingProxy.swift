@@ -5,8 +5,9 @@ import Synchronization
 
 /// Stands at a port between stores and the server of their hub, and stops connections after a number of bytes.
 final class CuttingProxy: Sendable {
-  /// What becomes of a connection: it ends, or stays open while nothing goes through any more.
-  enum End: CaseIterable { case cut, silent }
+  /// What becomes of a connection: it ends, it ends after bytes that nobody sent, or it stays open while nothing goes through any
+  /// more.
+  enum End: CaseIterable { case cut, garbage, silent }
   enum Way: CaseIterable { case toHub, fromHub }
 
   struct Stop {
@@ -18,6 +19,8 @@ final class CuttingProxy: Sendable {
   private struct State {
     /// When each new connection is stopped.
     var stop: Stop?
+    /// How long what goes through new connections is held back.
+    var delay: Int32 = 0
     /// The bytes of all connections since `pass`.
     var carried: [Way: Int] = [:]
     /// Connections of earlier numbers are silent.
@@ -48,7 +51,10 @@ final class CuttingProxy: Sendable {
   }
 
   /// Lets everything through that new connections carry, and counts it from 0.
-  func pass() { state.withLock { ($0.stop, $0.carried) = (nil, [:]) } }
+  func pass() { state.withLock { ($0.stop, $0.delay, $0.carried) = (nil, 0, [:]) } }
+
+  /// Holds back what goes through new connections, each time.
+  func slow(milliseconds: Int) { state.withLock { ($0.stop, $0.delay) = (nil, Int32(milliseconds)) } }
 
   /// Stops each new connection after so many bytes one way.
   func stop(_ stop: Stop) { state.withLock { $0.stop = stop } }
@@ -64,7 +70,7 @@ final class CuttingProxy: Sendable {
       close(client)
       return
     }
-    let (stop, generation) = state.withLock { ($0.stop, $0.generation) }
+    let (stop, delay, generation) = state.withLock { ($0.stop, $0.delay, $0.generation) }
     Thread.detachNewThread { [weak self] in
       var left = stop?.bytes ?? .max
       while let self {
@@ -74,6 +80,7 @@ final class CuttingProxy: Sendable {
         let (source, target) = way == .toHub ? (client, hub) : (hub, client)
         var bytes = [UInt8](repeating: 0, count: 4096)
         let count = read(source, &bytes, bytes.count)
+        if delay > 0 { poll(nil, 0, delay) }
         let isSilent = state.withLock { $0.generation != generation }
         let passing = stop?.way == way ? min(count, left) : count
         if isSilent || passing < count && stop?.end == .silent {
@@ -81,10 +88,14 @@ final class CuttingProxy: Sendable {
           state.withLock { $0.silent += [client, hub] }
           return
         }
-        guard passing > 0, write(target, bytes, passing) == passing else { break }
+        guard count > 0, write(target, bytes, passing) == passing else { break }
         if stop?.way == way { left -= passing }
         state.withLock { $0.carried[way, default: 0] += passing }
-        if passing < count { break }
+        if passing < count {
+          let noise = (0..<64).map { _ in UInt8.random(in: 0...255) }
+          if stop?.end == .garbage { _ = write(target, noise, noise.count) }
+          break
+        }
       }
       close(client)
       close(hub)

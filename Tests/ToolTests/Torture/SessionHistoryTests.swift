@@ -1,0 +1,54 @@
+import Testing
+
+/// The checker of session guarantees finds what it is to find.
+struct SessionHistoryTests {
+  private typealias Seen = SessionHistory.Seen
+
+  /// The faults of a history of two sessions.
+  private func faults(_ one: [SessionHistory.Event], _ other: [SessionHistory.Event] = []) -> [String] {
+    var history = SessionHistory()
+    for event in one { history.note(event, in: "a") }
+    for event in other { history.note(event, in: "b") }
+    return history.faults()
+  }
+
+  private let first = Seen(nonce: "a-1", seq: 1, version: 0)
+  private let second = Seen(nonce: "b-1", seq: 2, version: 0)
+
+  @Test func `a history without a fault has none`() {
+    let waiting = Seen(nonce: "a-1", seq: nil, version: 0)
+    let edited = Seen(nonce: "a-1", seq: 1, version: 1)
+    #expect(
+      faults(
+        [
+          .wrote(nonce: "a-1", version: 0), .saw([waiting]), .saw([first]), .wrote(nonce: "a-1", version: 1),
+          .saw([edited, second]), .read(upTo: 2), .sawUnread([3]),
+        ], [.saw([first]), .wrote(nonce: "b-1", version: 0), .saw([edited, second])]
+      ).isEmpty)
+  }
+
+  @Test func `a session that does not see what it wrote is found`() {
+    #expect(faults([.wrote(nonce: "a-1", version: 0), .saw([])], [.saw([first])]).count == 1)
+    #expect(faults([.wrote(nonce: "a-1", version: 1), .saw([first])]).count == 1)
+    #expect(faults([.read(upTo: 2), .sawUnread([2, 3])]).count == 1)
+  }
+
+  @Test func `a session that sees less than before is found`() {
+    #expect(faults([.saw([first, second]), .saw([second])]).count == 1)
+    #expect(faults([.saw([Seen(nonce: "a-1", seq: 1, version: 2)]), .saw([first])]).count == 1)
+    #expect(faults([.saw([first]), .saw([Seen(nonce: "a-1", seq: 3, version: 0)])]).count == 1)
+  }
+
+  @Test func `a message that is numbered before what its sender had read or sent is found`() {
+    #expect(faults([.saw([second]), .wrote(nonce: "a-1", version: 0), .saw([first, second])]).count == 1)
+    let third = Seen(nonce: "a-2", seq: 3, version: 0)
+    #expect(
+      faults([.wrote(nonce: "a-2", version: 0), .wrote(nonce: "a-1", version: 0), .saw([first, third])]).count == 1)
+  }
+
+  @Test func `a message that was accepted and lost, doubled or printed out of order is found`() {
+    #expect(!faults([.wrote(nonce: "a-1", version: 0)]).isEmpty)
+    #expect(faults([.saw([first, first])]).count == 2)
+    #expect(faults([.saw([second, first])]).count == 1)
+  }
+}
