@@ -57,6 +57,9 @@ package struct ContentFolder {
   /// The size of a content in bytes; nil if it does not exist.
   package func size(of hash: ContentHash) -> Int? { status(of: hash)?.size }
 
+  /// When a content was written, or last used if that is recorded; nil if it does not exist.
+  package func lastUse(of hash: ContentHash) -> Timestamp? { status(of: hash)?.modified }
+
   private func status(of hash: ContentHash) -> FileStatus? {
     FileStatus(itself: path(of: hash)).flatMap { $0.kind == .regular ? $0 : nil }
   }

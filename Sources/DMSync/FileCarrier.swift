@@ -61,6 +61,11 @@ package final class FileCarrier {
       close()
       removeFile(location.liveFile)
     }
+    try carryAll()
+    try messenger.trimContents()
+  }
+
+  private func carryAll() throws {
     while let file = try following ?? next() {
       (following, hasUploaded) = (nil, !file.isUploaded)
       do {

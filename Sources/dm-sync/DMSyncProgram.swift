@@ -11,19 +11,26 @@ package struct DMSyncProgram: Program {
   static let files = Flag("files", "upload and fetch the files that wait, and nothing else")
   static let authority = Option(
     "ca", value: "FILE", "the certificate of the authority that signed the hub's there")
+  static let contents = Option(
+    "contents", value: "SIZE", "keep at most this much of attachments here: 2G, 0, all",
+    as: { try ["all": nil, "0": 0][$0] ?? byteCount($0, of: "--contents") })
   static let force = Flag("force", "leave without telling the hub")
 
   package static let command = Command(
     "dm-sync", "synchronize a store with its hub",
     synopsis: [
-      "", "-f | --linger | --files", "join [TOKEN]", "move HOST[:PORT] [--ca FILE]", "status", "pending",
+      "", "-f | --linger | --files", "join [TOKEN] [--contents SIZE]", "move HOST[:PORT] [--ca FILE]", "status",
+      "pending",
       "retry [ID]...",
       "drop ID...",
-      "machines", "revoke MACHINE", "network [normal|poor|very-poor|offline]", "leave [--force]",
+      "machines", "revoke MACHINE", "keep [--contents SIZE]", "network [normal|poor|very-poor|offline]",
+      "leave [--force]",
     ],
     options: [follow, linger, files], rules: [.atMostOne([follow, linger, files])],
     subcommands: [
-      Command.Subcommand("join", operands: "[TOKEN]", "link a new store to the hub of an invitation", run: join),
+      Command.Subcommand(
+        "join", operands: "[TOKEN]", "link a new store to the hub of an invitation", options: [contents],
+        run: join),
       Command.Subcommand(
         "move", operands: "HOST[:PORT]", "find the hub at another address, with the same login", options: [authority],
         run: move),
@@ -31,6 +38,8 @@ package struct DMSyncProgram: Program {
       Command.Subcommand("pending", "print operations that are queued or were refused", run: printPending),
       Command.Subcommand("retry", operands: "[ID]...", "try refused operations again", run: retry),
       Command.Subcommand("drop", operands: "ID...", "discard refused or postponed operations", run: drop),
+      Command.Subcommand(
+        "keep", "limit what this store keeps of attachments, or print the limit", options: [contents], run: keep),
       Command.Subcommand("machines", "print the machines of the user", run: printMachines),
       Command.Subcommand("revoke", operands: "MACHINE", "lock out another machine of the user", run: revoke),
       Command.Subcommand(
@@ -47,7 +56,7 @@ package struct DMSyncProgram: Program {
       ("dm-sync status --json | jq -r .color", "green, yellow or red"),
       ("dm-sync revoke old-laptop", "lock out a lost machine"),
       ("dm-sync network poor", "try your bot on a poor network"),
-    ], writes: ["hub", "outbox", "machine"])
+    ], writes: ["hub", "outbox", "machine", "kept"])
 }
 
 extension DMSyncProgram {
@@ -136,6 +145,13 @@ extension DMSyncProgram {
     for item in try call.messenger().drop(call.arguments.operands) { try call.print(item, text: TextFormat.line) }
   }
 
+  static func keep(_ call: Invocation) throws {
+    try call.arguments.atMost(0)
+    let messenger = try call.messenger()
+    let limit = try call.arguments[contents]
+    try call.print(limit.map(messenger.keepContents) ?? messenger.keptContents(), text: \.line)
+  }
+
   static func printMachines(_ call: Invocation) throws {
     try call.arguments.atMost(0)
     for machine in try asking(call, { try $0.machines() }) { try call.print(machine, text: \.line) }
@@ -204,6 +220,7 @@ extension DMSyncProgram {
     let token = try word == "-" ? readToken(isOptional: joining.hasBegun) : word
     do {
       try joining.join(token.map { try Invitation(token: $0) })
+      if let limit = try call.arguments[contents] { _ = try messenger.keepContents(upTo: limit) }
       let loop = try SyncLoop(messenger, link(call), files: fileWork(call))
       if try loop.lead() { try loop.once() }
     } catch let fault as HubFault {
@@ -252,6 +269,13 @@ extension DMSyncProgram {
       forgetCredentials(messenger.location)
     }
     try messenger.leaveHub()
+  }
+}
+
+extension KeptContents {
+  fileprivate var line: String {
+    let use = "\(count) content\(count == 1 ? "" : "s"), \(TextFormat.size(bytes))"
+    return limit.map { "\(use) of at most \(TextFormat.size($0))" } ?? "\(use), without a limit"
   }
 }
 

@@ -69,18 +69,20 @@ extension Messenger {
     progress: (_ done: Int, _ all: Int) throws -> Void
   ) throws {
     guard let store = try existingStore(), let hub = try store.hub.row() else { return }
-    var wanted = Set(try attachments.map { try $0.hash(of: part) }.filter { location.contents.size(of: $0) == nil })
+    let all = Set(try attachments.map { try $0.hash(of: part) })
+    noteUse(of: all)
+    var wanted = all.filter { location.contents.size(of: $0) == nil }
     if wanted.isEmpty { return }
     if hub.leftAt != nil { throw DMError(.hubUnreachable, "this store has left its hub", remedy: .joinHub) }
     if let hindrance = hub.hindrance { throw DMError(.hubUnreachable, hindrance, remedy: .showHubStatus) }
     var wait = FetchWait(self, store)
-    let all = try wait.begin(wanted)
+    let bytes = try wait.begin(wanted)
     while true {
       wanted = wanted.filter { location.contents.size(of: $0) == nil }
       if try wanted.isEmpty || !wait.goesOn(wanted) { return }
       if !hasCarrier, let fault = carry() { throw DMError(.hubUnreachable, fault, remedy: .showHubStatus) }
       do {
-        try progress(min(all, wait.doneBytes(wanted)), all)
+        try progress(min(bytes, wait.doneBytes(wanted)), bytes)
       } catch {
         // `progress` throws when the user interrupts the wait.
         try wait.end(wanted)

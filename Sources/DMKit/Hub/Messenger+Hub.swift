@@ -52,8 +52,9 @@ extension Messenger {
           remedy: .showPending)
       }
       if rows.allSatisfy({ $0.state == .done }) { return nil }
-      // A postponed message holds back the later messages of its conversation, so these are postponed, too.
-      if rows.contains(where: { $0.state == .queued }), let until = try postponedUntil() { return until }
+      if let until = try store.read({ try store.postponedUntil(of: rows.filter { $0.state == .queued }) }) {
+        return until
+      }
       if monotonicMicroseconds() >= end {
         throw DMError(
           .hubUnreachable, "the hub does not have it yet; it is queued, and sent later", remedy: .showHubStatus)
@@ -215,6 +216,16 @@ extension Store {
   fileprivate func filesPostponedUntil(_ row: Outbox.Row) throws -> Timestamp? {
     guard row.act == .say else { return nil }
     return try HubArguments(json: row.arguments).files.flatMap(hubFiles.rows).compactMap(\.postponedUntil).max()
+  }
+
+  /// When the hub accepts queued operations, if it has postponed them or what they wait for; otherwise nil.
+  ///
+  /// A postponed operation holds back all later ones of its conversation, but a message that waits for its files holds
+  /// back no other message.
+  fileprivate func postponedUntil(of queued: [Outbox.Row]) throws -> Timestamp? {
+    if queued.isEmpty { return nil }
+    guard queued.allSatisfy({ $0.act == .say || $0.act.isOnMessage }) else { return try postponedUntil() }
+    return try outbox.postponedUntil() ?? queued.compactMap(filesPostponedUntil).max()
   }
 
   /// When the hub accepts the first operation or file that it has postponed; nil if it has postponed none.

@@ -4,7 +4,7 @@ internal import DMStore
 extension RecordSchema {
   /// The records that dm-sync and dm-hub print.
   package static let hubRecords = [
-    hub, outbox, transfer, invitation, login, machine, hubServer, hubLimit, hubErasure, hubFinding,
+    hub, outbox, transfer, invitation, login, machine, kept, hubServer, hubLimit, hubErasure, hubFinding,
   ]
 
   static let hubLimit = RecordSchema(
@@ -73,6 +73,13 @@ extension RecordSchema {
     [
       Field("id", .uuid), Field("label", .string, optional: true), Field("is_this", .boolean),
       Field("is_connected", .boolean), Field("joined_at", .time), Field("seen_at", .time, optional: true),
+    ])
+
+  static let kept = RecordSchema(
+    "kept",
+    [
+      Field("content_count", .integer), Field("content_bytes", .integer),
+      Field("content_limit_bytes", .integer, optional: true),
     ])
 
   static let hubServer = RecordSchema(

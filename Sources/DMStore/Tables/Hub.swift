@@ -24,10 +24,13 @@ package struct Hub {
     /// Microseconds by which the clock of the hub is ahead.
     package let clockOffset: Int64
     package let network: HubNetwork
+    /// The bytes that the contents of attachments may take; nil for any number.
+    package let contentsLimit: Int?
   }
 
   private enum Column: Int32, QueryColumn {
     case uuid, user, machine, joinedAt, leftAt, refusal, epoch, startedAt, horizon, peopleRev, clockOffset, network
+    case contentsLimit
   }
 
   /// The hub; nil for a store that is not linked.
@@ -35,7 +38,8 @@ package struct Hub {
     guard store.isLinked else { return nil }
     var statement = try store.connection.prepare(
       """
-      SELECT uuid, user, machine, joined_at, left_at, refusal, epoch, started_at, horizon, people_rev, clock_offset, network
+      SELECT uuid, user, machine, joined_at, left_at, refusal, epoch, started_at, horizon, people_rev, clock_offset, network,
+        contents_limit
       FROM hub
       """)
     assert(statement.has(Column.self))
@@ -47,7 +51,8 @@ package struct Hub {
       epoch: statement.optionalIdentifier(Column.epoch.rawValue),
       startedAt: statement.optionalTimestamp(Column.startedAt), horizon: statement.optionalText(Column.horizon),
       peopleRev: statement.int64(Column.peopleRev), clockOffset: statement.int64(Column.clockOffset),
-      network: HubNetwork(rawValue: statement.int64(Column.network)) ?? .normal)
+      network: HubNetwork(rawValue: statement.int64(Column.network)) ?? .normal,
+      contentsLimit: statement.optionalInt(Column.contentsLimit))
   }
 
   /// Makes the tables of a linked store.
@@ -83,6 +88,7 @@ package struct Hub {
   package func set(clockOffset: Int64) throws { try set("clock_offset") { $0.bind(clockOffset) } }
   package func set(refusal: String?) throws { try set("refusal") { $0.bind(refusal) } }
   package func set(network: HubNetwork) throws { try set("network") { $0.bind(network.rawValue) } }
+  package func set(contentsLimit: Int?) throws { try set("contents_limit") { $0.bind(contentsLimit.map(Int64.init)) } }
   package func set(machine: Identifier) throws { try set("machine") { $0.bind(machine) } }
   package func set(leftAt: Timestamp?) throws { try set("left_at") { $0.bind(leftAt) } }
 

@@ -159,6 +159,45 @@ package struct HubFiles {
     store.rings = true
   }
 
+  /// The contents that can be fetched from the hub again, as far as this store knows.
+  ///
+  /// Linear in the attachments. Contents stay that only this store may have: of attachments without a message or without
+  /// a file on the hub, of files that are not uploaded, and of messages that a user has sent lately.
+  ///
+  /// - Parameters:
+  ///   - user: the user of the store.
+  ///   - time: the time after which the messages of the user count as recent.
+  package func evictable(sentBy user: UserKey, since time: Timestamp) throws -> Set<ContentHash> {
+    let kept = try hashes(
+      """
+      SELECT a.sha256, a.thumbnail_sha256 FROM attachment a LEFT JOIN message m ON m.id = a.message
+        LEFT JOIN hub_attachment h ON h.attachment = a.id
+      WHERE m.id IS NULL OR h.attachment IS NULL OR m.sender = ?1 AND m.created_at >= ?2
+      UNION ALL SELECT sha256, NULL FROM hub_file WHERE NOT is_uploaded OR is_wanted OR fault IS NOT NULL
+      """
+    ) {
+      $0.bind(user)
+      $0.bind(time)
+    }
+    return try hashes(
+      """
+      SELECT f.sha256, NULL FROM hub_attachment h JOIN hub_file f ON f.uuid IN (h.file, h.thumbnail_file)
+      """
+    ).subtracting(kept)
+  }
+
+  private func hashes(_ sql: String, _ bind: (inout Statement) -> Void = { _ in }) throws -> Set<ContentHash> {
+    var statement = try store.connection.prepare(text: sql)
+    bind(&statement)
+    var hashes: Set<ContentHash> = []
+    while try statement.step() {
+      for column: Int32 in 0...1 {
+        if let hash = statement.withBytes(column, { $0.flatMap(ContentHash.init) }) { hashes.insert(hash) }
+      }
+    }
+    return hashes
+  }
+
   /// Deletes the files whose contents no attachment has.
   package func deleteUnused() throws {
     var delete = try store.connection.prepare(

@@ -24,6 +24,7 @@ extension RecordsTests {
       HubMachine(
         id: Identifier(high: 1, low: 2), label: isFull ? "laptop" : nil, isThis: isFull, isConnected: true,
         joinedAt: Timestamp(microseconds: 1), seenAt: isFull ? Timestamp(microseconds: 2) : nil),
+      KeptContents(count: 1, bytes: 1, limit: isFull ? 1 : nil),
       HubLogin(
         handle: "bob", login: text, label: text, invitedUntil: last, joinedAt: last, seenAt: last, isDisabled: false),
       HubServer(

@@ -1,0 +1,1 @@
+-- Only linked stores change: they get the column of linked-contents-limit.sql.
