@@ -137,8 +137,7 @@ struct HubConnection {
 
   /// Whether the comparison lists later entries than the hub returned.
   private func lacks(_ held: HubConversations.Row) -> Bool {
-    guard hello?.isStandby == false, let next = held.sees.next(after: held.rev) else { return false }
-    return next <= held.namedRev
+    hello?.isStandby == false && !held.isWhole
   }
 
   /// Requests a comparison, because the last one may be out of date; if the next pull is no better, sets the

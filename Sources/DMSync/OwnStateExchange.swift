@@ -13,7 +13,7 @@ struct OwnStateExchange {
   /// The conversations of which the hub has states, while all states are read again from the first one; otherwise nil.
   private(set) var seen: Set<Identifier>?
   /// The conversations whose states refer to messages that this store does not have.
-  private var missing: Set<Identifier> = []
+  private(set) var missing: Set<Identifier> = []
   /// The conversations that were in `missing`, and were pulled since.
   private(set) var awaited: Set<Identifier> = []
   /// The conversations that were queued to be pulled, because of `missing`, since the last comparison.
@@ -55,7 +55,7 @@ struct OwnStateExchange {
     (isAtRest, comparedRev, heldUntil) = (true, nil, time + Self.pause)
   }
 
-  /// A state was too large to be given, or the hub has not stored it.
+  /// A state was too large to be given, or the hub has not stored it, or its answer needs messages that this store lacks.
   mutating func refused(at time: Int64) { heldUntil = time + Self.pause }
 
   /// Microseconds until changed states are given again.

@@ -39,10 +39,11 @@ extension SyncEngine {
     let isLast = isLastPage(states, after: first)
     try readPeople(namedBy: states)
     try takeOwnStates(states, after: first, given, isLast: isLast)
-    let areAnswered = given.allSatisfy { given in
+    let areTaken = given.allSatisfy { given in
       states.contains { $0.conversation == given.conversation && $0.mark != given.mark }
+        && !ownStates.missing.contains(given.conversation)
     }
-    if isLast, !areAnswered { ownStates.refused(at: monotonicMicroseconds()) }
+    if isLast, !areTaken { ownStates.refused(at: monotonicMicroseconds()) }
   }
 
   /// Takes the blocks that the user set on other machines, before anything is pulled, so that blocked users get no
@@ -238,7 +239,7 @@ struct OwnStateTaking {
   /// is being pulled again, the result is false, because the conversation's own state in this store is not complete
   /// then.
   private func has(_ state: HubOwnState, _ row: Conversations.Row) throws -> Bool {
-    guard let log = try store.hubConversations.row(row.key), log.rev >= log.namedRev else { return false }
+    guard let log = try store.hubConversations.row(row.key), log.isWhole else { return false }
     if engine.ownStates.awaited.contains(state.conversation) { return true }
     return (OwnState(bytes: state.state)?.lastSeq ?? 0) <= row.lastSeq
   }

@@ -22,6 +22,9 @@ package struct HubConversations {
     /// The code of the reason why the log is no longer pulled.
     package var fault: String?
 
+    /// Whether the store has all entries that the person sees, up to the highest rev that the hub has named.
+    package var isWhole: Bool { sees.next(after: rev).map { $0 > namedRev } ?? true }
+
     package init(
       conversation: ConversationKey, rev: Int64 = 0, mark: Identifier? = nil, sees: VisibleRevs, historyUpTo: Int64,
       namedRev: Int64 = 0, fault: String? = nil
