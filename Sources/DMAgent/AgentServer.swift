@@ -103,6 +103,7 @@ package final class AgentServer {
     switch line {
     case .tooLong: try refuse(.parseError("the line is over \(LineSplitter.limit / 1024 / 1024) MiB"))
     case .whole(let bytes):
+      messenger.noteReader()
       let value: JSONValue
       do throws(DMError) { value = try JSONReader.value(bytes) } catch { return try refuse(bytes, error) }
       guard case .array(let elements) = value else { return try answer(value, Replies(streams.write)) }

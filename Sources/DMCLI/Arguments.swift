@@ -1,7 +1,7 @@
 package import DMKit
 
-/// A command line, taken apart by the rules of GNU getopt_long: options and operands in any order,
-/// `--` ends the options, short flags may be joined.
+/// A command line, parsed by the rules of GNU getopt_long: options and operands may be in any order, `--` ends the
+/// options, and short flags may be joined.
 ///
 /// Long names are not abbreviated, and `-1` is an operand: the last message.
 package struct Arguments: Sendable {
@@ -10,9 +10,12 @@ package struct Arguments: Sendable {
   package private(set) var operands: [String] = []
   /// How many of the operands are after `--`.
   private var plainCount = 0
-  /// The options that were given, each once, with the texts of its values; no texts for a flag.
+  /// The given options.
   ///
-  /// A list, because there are few options, and the first dictionary of a type costs 140,000 instructions.
+  /// Each is listed once, with the texts of all its values; a flag has no texts.
+  ///
+  /// An array and not a dictionary: there are few options, and creating the first dictionary of a type costs 140,000
+  /// instructions.
   private var given: [(name: String, texts: [String])] = []
   /// The last option, if its value is missing.
   private(set) var unfinished: Declaration?
@@ -23,7 +26,7 @@ package struct Arguments: Sendable {
   private var firstOperand: Int?
   private(set) var lastOperand: Int?
 
-  /// - Throws: `usage`, which names the word and the nearest right one.
+  /// - Throws: `usage`, which names the wrong word and the nearest valid word.
   init(_ words: [String], for command: Command) throws {
     self.command = command
     self.words = words
@@ -33,7 +36,7 @@ package struct Arguments: Sendable {
     if !command.subcommands.isEmpty, !asksForProgram { try takeAction() }
   }
 
-  /// For completions: reads an incomplete command line, and skips words that it cannot read.
+  /// Parses an incomplete command line, for completions; skips words that cannot be parsed.
   init(unfinished words: some Sequence<String>, for command: Command) {
     self.command = command
     self.words = Array(words)
@@ -42,7 +45,7 @@ package struct Arguments: Sendable {
       do {
         try take(word, &rest)
       } catch {
-        // An unknown option, or one whose value comes next.
+        // The word is an unknown option, or lacks its value, which the user has yet to type.
         continue
       }
     }
@@ -67,7 +70,7 @@ package struct Arguments: Sendable {
   }
 
   private mutating func takeLong(_ word: String, _ rest: inout ArraySlice<String>) throws {
-    // Compares bytes: an equals sign with a combining mark after it is a different Character.
+    // Compares bytes, because an equals sign with a combining mark after it is a different Character.
     let parts = word.utf8.dropFirst(2).split(
       separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false
     ).map { String(Substring($0)) }
@@ -130,7 +133,7 @@ package struct Arguments: Sendable {
     }
   }
 
-  /// The first operand, if there are others and it precedes the option, which is given by its long name.
+  /// The first operand, if it precedes the long form of the option, and more operands follow; otherwise nil.
   package func operand(before option: any Declared) -> String? {
     let spelling = option.declaration.spelling
     guard operands.count > 1, let firstOperand,
@@ -175,7 +178,8 @@ package struct Arguments: Sendable {
     }?.texts.first
   }
 
-  /// The texts of an option; nil if it was not given, or if the program's option of that name is of another kind.
+  /// The texts of an option; nil if it was not given, or if only one of `option` and the program's option of that name
+  /// is a flag.
   private func texts(_ option: Declaration) -> [String]? {
     assert(command.allOptions.contains { $0.name == option.name }, "\(command.name) does not list '\(option.spelling)'")
     let texts = given.first { $0.name == option.name }?.texts
@@ -191,10 +195,12 @@ package struct Arguments: Sendable {
     return others.first { isGiven($0.option) }?.operands ?? usual
   }
 
-  /// Whether the last operand is a `-` that means standard input; after `--` it is a hyphen.
+  /// Whether the last operand is a `-` that means standard input.
+  ///
+  /// After `--`, a `-` is an ordinary text.
   package var endsWithInput: Bool { plainCount == 0 && operands.last == "-" }
 
-  /// - Throws: `usage` when there are more operands than a program takes.
+  /// - Throws: `usage` when there are more than `count` operands.
   package func atMost(_ count: Int) throws {
     if operands.count > count { throw unexpected(operands[count]) }
   }
@@ -208,7 +214,7 @@ package struct Arguments: Sendable {
   }
 }
 
-/// A fault of the command line.
+/// The error for a wrong command line.
 package func usage(_ message: String) -> DMError { DMError(.usage, message) }
 
 // What to type instead, for errors; this code runs only after an error.
@@ -235,10 +241,12 @@ extension Arguments {
   /// The error for an operand that is missing, with the usage of the action.
   package func missing(_ operand: String) -> DMError { usage("missing \(operand); \(usageLine)") }
 
-  /// The error for an operand too many, with the usage of the action.
+  /// The error for a surplus operand, with the usage of the action.
   package func unexpected(_ operand: String) -> DMError { usage("unexpected '\(operand)'; \(usageLine)") }
 
-  /// The usage of the action, or the usage line that lists the most of the given options.
+  /// The usage of the action.
+  ///
+  /// For a program without actions, the usage line that contains the largest number of the given options.
   private var usageLine: String {
     let call: [String]
     if let action {

@@ -3,7 +3,7 @@ internal import DMSystem
 
 /// The dm-sync that the other programs start for a store with a hub.
 package enum Carrier {
-  /// What the user wants of it.
+  /// The values of DM_SYNC: never start a dm-sync, or wait for the hub as with --wait.
   enum Mode: String, CaseIterable { case off, wait }
 
   /// The value of DM_SYNC; nil if it is not set.
@@ -19,7 +19,7 @@ package enum Carrier {
     }
   }
 
-  /// Whether it runs; otherwise the reason, as a clause.
+  /// Whether a dm-sync runs now; if not, the reason, as a clause.
   enum Start {
     case runs
     case mustNot(String)
@@ -33,7 +33,7 @@ package enum Carrier {
     }
   }
 
-  /// Starts a dm-sync that carries files and ends, if none runs for the store.
+  /// Starts a dm-sync that uploads and fetches files and then ends, unless such a dm-sync runs for the store already.
   ///
   /// - Throws: `SystemFailure`.
   package static func startFiles(for messenger: Messenger) throws {
@@ -43,7 +43,7 @@ package enum Carrier {
     try startApart("\(folder)/dm-sync", ["--store", store, "--files"], handingOn: lock)
   }
 
-  /// Starts a dm-sync that ends by itself, if none runs for the store.
+  /// Starts a dm-sync that ends when there is no more work, unless a dm-sync runs for the store already.
   static func start(for messenger: Messenger) -> Start {
     do {
       if try mode == .off { return .mustNot("DM_SYNC is off") }

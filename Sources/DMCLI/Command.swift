@@ -1,10 +1,10 @@
 /// The description of a program, for its help, its parser, its completions and its schema.
 package struct Command: Sendable {
-  /// `dm-user add` and the like.
+  /// An action of a program, such as `dm-user add`.
   package struct Subcommand: Sendable {
     package let name: String
     package let operands: String
-    /// The operands where an option is given that changes them.
+    /// The operands that replace the usual ones when an option is given.
     let operandsWith: [(option: any Declared, operands: String)]
     package let summary: String
     package let options: [any Declared]
@@ -31,15 +31,15 @@ package struct Command: Sendable {
   package let options: [any Declared]
   /// The placeholders of the operands of a program without actions, for completions: `CONVERSATION|USER TEXT...`.
   let operands: String
-  /// The operands where an option is given that changes them.
+  /// The operands that replace the usual ones when an option is given.
   let operandsWith: [(option: any Declared, operands: String)]
-  /// Which options do not go together; checked before the program runs.
+  /// Which options can be used together; checked before the program runs.
   package let rules: [Rule]
   package let subcommands: [Subcommand]
-  /// The action of a program with subcommands when none is given; nil if one is required.
+  /// The action of a program with subcommands if the command line names none of them; nil if it must name one.
   let main: (@Sendable (Invocation) throws -> Void)?
   package let examples: [(call: String, meaning: String)]
-  /// The names of the records that it reads and writes.
+  /// The names of the records that the program reads and writes.
   package let reads: String?
   package let writes: [String]
 

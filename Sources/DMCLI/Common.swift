@@ -28,13 +28,13 @@ package let lossy = Flag("lossy", "replace NUL and bytes that are not UTF-8 with
 /// An option of the programs that send something to the hub.
 package let wait = Flag("wait", "in a store with a hub: wait until the hub has it, at most 30 seconds")
 
-/// An option of the programs that read what others may have said on a hub.
+/// An option of the programs that read messages of other users, which a hub may have.
 package let fresh = Option(
   "fresh", value: "TIME",
   "in a store with a hub: how long to wait until it is up to date; 0: not at all [$DM_FRESH, else 1s]",
   as: { try freshTime($0, of: "--fresh") })
 
-/// How long a reader waits for the hub.
+/// Parses the time that a reader waits for the hub.
 ///
 /// - Parameter name: the option or the variable.
 /// - Throws: `usage`.
@@ -42,7 +42,7 @@ func freshTime(_ text: String, of name: String) throws -> Duration {
   try waitingTime(text == "0" ? "0s" : text, upTo: 3600, text, "\(name); write 0, 2s or 1m")
 }
 
-/// The time that a write waits for the store.
+/// Parses the time that a write waits for the lock of the store.
 ///
 /// - Parameter name: the option or the variable.
 /// - Throws: `usage`.
@@ -50,7 +50,7 @@ func timeout(_ text: String, of name: String) throws -> Duration {
   try waitingTime(text, upTo: 366 * 86_400, text, "\(name); write 0s, 30s or 5m")
 }
 
-/// - Throws: `usage` with the text that was typed, and what the option takes.
+/// - Throws: `usage` with the text that was typed, and the forms that the option accepts.
 private func waitingTime(_ text: String, upTo seconds: Int64, _ typed: String, _ option: String) throws -> Duration {
   guard let length = microseconds(of: text), length <= seconds * 1_000_000 else {
     throw usage("'\(typed)' is not a time for \(option)")

@@ -7,7 +7,7 @@ package func temporaryFolder() throws -> String {
     in: environment("XDG_RUNTIME_DIR") ?? environment("TMPDIR") ?? "/tmp", "dm-", isFolder: true)
 }
 
-/// Opens a file with the desktop's program for it (xdg-open(1)).
+/// Opens a file with the desktop's program for this kind of file (xdg-open(1)).
 ///
 /// - Parameter path: the only file in a temporary folder; both are removed if xdg-open is not installed.
 /// - Throws: `usage` if xdg-open is not installed, `io_error` if it fails.

@@ -2,7 +2,7 @@ internal import DMKit
 
 // Suggestions for error messages; this code runs only after an error.
 
-/// Names, each with the words that other programs use for it.
+/// Names, each with the words that other programs use for the same thing.
 typealias Synonyms = [(name: String, words: [String])]
 
 /// The name that a user probably meant: a synonym, the only name that begins with the word, or the nearest; nil for

@@ -4,12 +4,13 @@ internal import DMSystem
 extension Invocation {
   /// Calls `handle` with each batch of events, for as long as standard output has a reader.
   ///
-  /// Standard output is flushed after each batch. When its reader ends, SIGPIPE ends the process, even if it has
-  /// nothing to write.
+  /// Standard output is flushed after each batch. When the reader of standard output ends, this process ends with
+  /// SIGPIPE, even if there is nothing to write.
   ///
   /// - Parameters:
   ///   - redraw: called when the terminal's size has changed; nil if nothing is redrawn.
-  ///   - handle: returns the timeout for the next batch, or nil; after a timeout it is called with an empty batch.
+  ///   - handle: returns the timeout for the next batch, or nil for none; after a timeout, `handle` is called with an
+  ///     empty batch.
   package func follow(
     _ query: EventQuery, redraw: (() throws -> Void)? = nil, _ handle: ([MessagingEvent]) throws -> Duration?
   ) throws {
@@ -59,7 +60,7 @@ private final class ResizeSignals {
 
   init() throws { signals = try Interrupts(of: [.resize]) }
 
-  /// Whether any has arrived since the last call.
+  /// Whether a signal has arrived since the last call.
   func hasArrived() -> Bool {
     guard signals.next() != nil else { return false }
     while signals.next() != nil {}

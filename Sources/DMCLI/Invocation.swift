@@ -11,11 +11,11 @@ package final class Invocation {
   /// Whether any input line failed.
   package var hasFailures: Bool { !failures.isEmpty }
   var made: Messenger?
-  /// Until when to wait for the hub.
+  /// The time until which to wait for the hub, on the monotonic clock.
   private(set) lazy var hubDeadline = monotonicMicroseconds() + 30_000_000
-  /// How fresh the store is; nil if it has no hub, or the program is none that reads what others say there.
+  /// How fresh the data of the store is; nil if the store has no hub, or if this program did not ask the hub.
   var freshness: HubFreshness?
-  /// Whether a warning that dm-sync cannot be started was printed.
+  /// Whether the user was already warned that dm-sync cannot be started.
   var hasWarnedOfCarrier = false
 
   init(_ command: Command, _ arguments: Arguments) {
@@ -23,8 +23,10 @@ package final class Invocation {
     self.arguments = arguments
   }
 
-  /// Whether records are printed as JSON lines: as --json, --text or --plain says, else if standard output is not a
-  /// terminal.
+  /// Whether records are printed as JSON lines.
+  ///
+  /// The options --json, --text and --plain decide this. Without them, records are JSON lines if standard output is not
+  /// a terminal.
   package private(set) lazy var isJSON =
     arguments[Common.json] || (!arguments[Common.text] && !arguments[Common.plain] && !isTerminal(.output))
 
@@ -50,7 +52,7 @@ package final class Invocation {
     let messenger = Messenger(try location(), as: Messenger.Identity(handle, isLoginName: isLogin))
     messenger.compareForUnknownUser = { [weak self, weak messenger] in
       guard let self, let messenger else { return nil }
-      // A user who says that the hub is not to be asked gets the answer of the store.
+      // With DM_SYNC=off, or with a waiting time of 0, the hub is not asked, and the store alone answers.
       guard try Carrier.mode != .off, try freshLimit() > .zero else { return nil }
       return try messenger.compare(within: freshLimit()) { Carrier.start(for: messenger).fault }
     }
@@ -128,7 +130,7 @@ package final class Invocation {
   ///
   /// - Parameters:
   ///   - path: the file; nil and `-` are standard input.
-  ///   - replacing: makes an item for a line that cannot be read, if `act` needs it.
+  ///   - replacing: makes an item for a line that cannot be read, if `act` needs an item for each line.
   ///   - nonce: the nonce of an item, for the error that answers its line.
   ///   - stopsAtFault: stops after the first failure; `act` then leaves out the items after it.
   package func answerLines<Item, Answer>(
@@ -201,7 +203,7 @@ extension Invocation {
     }
   }
 
-  /// Starts a dm-sync that ends by itself, if none runs for the store and there is something to synchronize.
+  /// Starts a dm-sync that ends when there is no more work, unless a dm-sync runs for the store already.
   ///
   /// An error is printed but does not change the exit status, because the queued changes stay queued.
   package func startCarrier() {
@@ -210,9 +212,9 @@ extension Invocation {
     hasWarnedOfCarrier = true
   }
 
-  /// Brings a store with a hub up to date before it is read, as far as that takes no longer than `--fresh` allows.
+  /// Brings a store with a hub up to date before the store is read, if that is possible in the time of `--fresh`.
   ///
-  /// A program that follows does not need it: what comes is an event.
+  /// A program that follows the store need not call this, because it gets new messages as events.
   package func refresh() throws {
     let isGiven = arguments.isGiven(fresh)
     let messenger = try messenger()
@@ -223,7 +225,7 @@ extension Invocation {
     if let asOf = freshness?.asOf { output.asOf = asOf }
   }
 
-  /// Asks the hub of a linked store who is online, unless it has said so lately.
+  /// Asks the hub of a linked store who is online, unless the hub has answered this lately.
   package func refreshPresence() throws {
     let messenger = try messenger()
     guard try messenger.isLinked, try Carrier.mode != .off else { return }
@@ -240,9 +242,9 @@ extension Invocation {
     return try given ?? environment("DM_FRESH").map { try freshTime($0, of: "DM_FRESH") } ?? .seconds(1)
   }
 
-  /// Notes the time of the printed state if the hub did not answer.
+  /// If the hub did not answer, prints a warning that says how old the printed data is.
   ///
-  /// - Throws: `hub_unreachable` if the user has asked for a fresh one.
+  /// - Throws: `hub_unreachable` if the user has asked for fresh data with --fresh.
   func noteFreshness() throws {
     guard let freshness, let fault = freshness.fault else { return }
     let since = freshness.asOf.map { "as of \(TextFormat.short($0))" } ?? "nothing has come from the hub yet"
@@ -254,7 +256,8 @@ extension Invocation {
 
   /// Ends a run: starts dm-sync if something was queued, and with --wait waits for the hub.
   ///
-  /// - Throws: `hub_unreachable` if the hub does not answer in time, or the reason why it refuses the change.
+  /// - Throws: `hub_unreachable` if the hub does not answer in time, or the error with which the hub refuses the
+  ///   change.
   func finishWithHub() throws {
     guard let made, made.hasWorkForHub else { return }
     startCarrier()
@@ -274,7 +277,8 @@ extension Invocation {
       remedy: .showPending)
   }
 
-  /// With --wait, the message after the hub has it; otherwise the message unchanged.
+  /// With --wait, waits until the hub has the message, and returns its new state; otherwise returns the message
+  /// unchanged.
   package func settled(_ message: Message) throws -> Message {
     guard message.seq == nil, message.status == .sending, try waits, let made else { return message }
     startCarrier()

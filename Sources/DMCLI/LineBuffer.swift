@@ -51,7 +51,7 @@ package struct LineBuffer {
   }
 }
 
-/// Reads available bytes of standard input; nil if another process has taken them.
+/// Reads available bytes of standard input; nil if another process has read them.
 ///
 /// - Throws: `io_error`.
 func readInput(into chunk: inout [UInt8]) throws -> Int? {

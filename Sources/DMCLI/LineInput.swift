@@ -80,7 +80,7 @@ package struct LineInput: ~Copyable {
     return batch.isEmpty ? nil : batch
   }
 
-  /// - Throws: an error that concerns more than this line.
+  /// - Throws: an error because of which the following lines cannot be processed, either.
   private static func result<Item>(_ body: () throws -> Item) throws -> Result<Item, DMError> {
     do {
       return .success(try body())
@@ -117,10 +117,11 @@ package struct LineInput: ~Copyable {
 
   /// Reads to the end as `text` does, without decoding.
   ///
-  /// - Parameter cuts: reads to the end and drops the bytes far over the limit, instead of failing.
+  /// - Parameter cuts: whether to read to the end and to drop the bytes far over the limit, instead of failing.
   package mutating func bytes(limit: Int, cuts: Bool = false) throws -> [UInt8] {
     var bytes: [UInt8] = []
-    // 8 bytes more, so that a text over the limit stays over it when an incomplete character is removed.
+    // Keeps 8 bytes more than the limit, so that a text over the limit stays over it when an incomplete character is
+    // removed.
     let most = limit + 8
     while case let count = try readChunk(), count > 0 {
       if bytes.count <= most { bytes += chunk[..<count] }
@@ -141,7 +142,7 @@ package struct LineInput: ~Copyable {
 
 /// Decodes UTF-8.
 ///
-/// - Parameter isLossy: replaces invalid bytes and NUL with U+FFFD.
+/// - Parameter isLossy: whether to replace invalid bytes and NUL with U+FFFD.
 /// - Throws: `invalid_utf8`.
 package func plainText(_ bytes: ArraySlice<UInt8>, isLossy: Bool = false) throws -> String {
   if isLossy { return repaired(String(decoding: bytes, as: UTF8.self)) }

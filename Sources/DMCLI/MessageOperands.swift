@@ -8,7 +8,7 @@ extension Arguments {
   ///
   /// - Parameters:
   ///   - operands: all operands of the command line, or some.
-  ///   - several: allows more than one conversation when there are no ranges.
+  ///   - several: whether to allow more than one conversation when there are no ranges.
   /// - Throws: `usage`, `bad_reference`.
   package func conversationsAndRanges(
     _ operands: [String], several: Bool = true
@@ -44,8 +44,8 @@ extension Arguments {
   }
 }
 
-/// `40..57` for `40-57`, and `bob:40..57` for `bob:40-57`; nil for other words and for group titles, which may end in
-/// the same way.
+/// `40..57` for `40-57`, and `bob:40..57` for `bob:40-57`; nil for other words, and for titles of groups, which may
+/// also end in this way.
 package func dottedRange(_ word: String) -> String? {
   let bytes = word.utf8
   guard bytes.first != UInt8(ascii: "+"), bytes.first != UInt8(ascii: "#") else { return nil }

@@ -4,7 +4,7 @@ internal import DMSystem
 /// Messages as text for people: grouped by day, with a line above the first unread message.
 package struct MessagePage {
   private let messenger: Messenger
-  /// Nil if the page shows several conversations; then each message is printed with its own.
+  /// Nil if the page shows several conversations; then each message is printed with the name of its conversation.
   private let conversation: ConversationReference?
   private var firstUnread: Int??
   private var day = ""
@@ -14,8 +14,8 @@ package struct MessagePage {
   private let hasLinks: Bool
 
   /// - Parameters:
-  ///   - isPlain: prints each message as one sentence, for `--plain`.
-  ///   - hasLinks: prints the names of attachments as links.
+  ///   - isPlain: whether to print each message as one sentence, for `--plain`.
+  ///   - hasLinks: whether to print the names of attachments as links.
   package init(
     _ messenger: Messenger, _ conversations: [ConversationReference], isPlain: Bool = false, hasLinks: Bool = false
   ) {
@@ -66,7 +66,8 @@ package struct MessagePage {
     return TextFormat.sentence(message, for: messenger.identity.handle, in: name) { names[$0] ?? $0.description }
   }
 
-  /// The conversation before a message, such as `bob:`, if the page shows several.
+  /// The name of the conversation, to be printed before a message as in `bob:`, if the page shows several
+  /// conversations.
   private mutating func prefix(_ id: Identifier) throws -> String { conversation == nil ? "\(try name(id)):" : "" }
 
   package mutating func name(_ id: Identifier) throws -> String {

@@ -7,7 +7,7 @@ package struct Declaration: Sendable {
   /// The placeholder of its value; nil for a flag.
   package let value: String?
   package let help: String
-  /// The kinds of candidates for its value; nil to derive that from the placeholder.
+  /// The kinds of candidates for its value; nil to derive the kinds from the placeholder.
   let values: [Completed]?
 
   init(long: String?, short: Character?, value: String?, values: [Completed]? = nil, help: String) {
@@ -28,7 +28,8 @@ package struct Declaration: Sendable {
   var call: String { value.map { "\(spelling) \($0)" } ?? spelling }
 }
 
-/// A `Flag` or an `Option`: a constant that the program's `Command` lists; `arguments[it]` is its value.
+/// A `Flag` or an `Option`, declared as a constant that the program's `Command` lists; `arguments[constant]` is its
+/// value.
 package protocol Declared: Sendable {
   var declaration: Declaration { get }
   /// Checks all values that were given.

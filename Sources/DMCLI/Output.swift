@@ -2,7 +2,7 @@ internal import DMJSON
 package import DMKit
 internal import DMSystem
 
-/// Standard output: whole lines, every write checked.
+/// Standard output, written in whole lines; a write that fails is an error.
 ///
 /// A finite list is written in large pieces; a program that follows or reads lines flushes after each batch.
 package final class Output {
@@ -13,7 +13,9 @@ package final class Output {
   private var isPaged = false
   private var json = JSONWriter()
   private let isPipe: Bool
-  /// When what is printed was compared with the hub, which each record then says.
+  /// The time at which the store was last compared with the hub.
+  ///
+  /// If it is set, each printed record contains it.
   var asOf: Timestamp?
 
   /// The buffer is written when it has this many bytes.
@@ -30,13 +32,13 @@ package final class Output {
     if json.bytes.count >= Self.capacity { try flush() }
   }
 
-  /// Text that is written as it is.
+  /// Writes a text unchanged.
   package func write(_ text: String) throws {
     json.append(raw: text)
     if json.bytes.count >= Self.capacity { try flush() }
   }
 
-  /// Lines that are complete, each with its LF.
+  /// Writes complete lines, each with its LF.
   package func write(lines: [UInt8]) throws {
     json.append(lines: lines)
     if pages != nil { countLines(lines.count { $0 == UInt8(ascii: "\n") }) }
@@ -55,7 +57,7 @@ package final class Output {
     try flush()
   }
 
-  /// Writes to a pager when there are more lines than fit.
+  /// Makes the output go to a pager when there are more lines than fit.
   ///
   /// - Parameter begin: starts the pager, and returns the descriptor to write to.
   func setPages(of room: Int, _ begin: @escaping () -> Int32?) { pages = (room, begin) }

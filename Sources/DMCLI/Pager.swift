@@ -27,9 +27,9 @@ private final class Pager {
 
   init(_ command: String) { self.command = command }
 
-  /// Starts it.
+  /// Starts the pager.
   ///
-  /// - Returns: the descriptor to write to; nil if it cannot be started.
+  /// - Returns: the descriptor to write to; nil if the pager cannot be started.
   func begin() -> Int32? {
     guard let pipe = pipeEnds() else { return nil }
     defer { closeDescriptor(pipe.reading) }
@@ -39,7 +39,7 @@ private final class Pager {
       closeDescriptor(pipe.writing)
       return nil
     }
-    // Ctrl-C is for the pager, which stays open.
+    // This process ignores Ctrl-C, which is for the pager.
     Signal.interrupt.ignore()
     Signal.brokenPipe.ignore()
     input = pipe.writing

@@ -56,7 +56,9 @@ package struct PreparationArguments {
     }
   }
 
-  /// Blocks signals only here, not while the result is printed, because printing may wait for a reader.
+  /// Prepares one file with signals blocked.
+  ///
+  /// They are not blocked while the result is printed, because printing may wait for a reader.
   private func prepare(
     _ source: AttachmentSource, _ name: String?, _ messenger: Messenger, _ progress: Progress
   ) throws -> Result<Messenger.Prepared, DMError> {

@@ -8,7 +8,7 @@ package struct PrintedMessages {
 
   private let isToBeRead: Bool
 
-  /// - Parameter isToBeRead: keeps the numbers of all messages, for `markRead`.
+  /// - Parameter isToBeRead: whether to keep the numbers of all messages, for `markRead`.
   package init(isToBeRead: Bool) { self.isToBeRead = isToBeRead }
 
   package mutating func add(_ message: borrowing Message) {

@@ -24,7 +24,8 @@ extension Program {
   ///
   /// - Parameter first: the index of the first word after the program's name.
   package static func main(firstWord first: Int) {
-    // A service manager may start programs with SIGPIPE ignored (systemd.exec(5)); a closed pipe would not end them.
+    // A service manager may start programs with SIGPIPE ignored (systemd.exec(5)); then a closed pipe would not end
+    // this program.
     Signal.brokenPipe.restoreDefault()
     // With SIGXFSZ ignored, write(2) fails instead, and unfinished files are removed.
     Signal.fileTooLarge.ignore()
@@ -51,9 +52,9 @@ extension Program {
     }
   }
 
-  /// The words after the program's name, byte for byte: `CommandLine.arguments` repairs invalid UTF-8.
+  /// The words after the program's name, as they were typed; `CommandLine.arguments` would replace invalid UTF-8.
   ///
-  /// - Throws: `io_error` when the Swift runtime cannot read them: on Linux it reads them from /proc.
+  /// - Throws: `io_error` when the Swift runtime cannot read the words; on Linux it reads them from /proc.
   private static func words(from first: Int) throws -> [String] {
     guard CommandLine.argc > 0 else {
       throw DMError(.inputOutput, "cannot read the arguments from /proc; see whether it is mounted")
@@ -104,10 +105,10 @@ extension Program {
     return ExitStatus(error.code)
   }
 
-  /// Answers `--complete SHELL WORD...`; for bash the words are its line up to the cursor, and the part that it
-  /// replaces.
+  /// Answers `--complete SHELL WORD...`; bash passes two words: its line up to the cursor, and the part of the line
+  /// that it will replace.
   ///
-  /// Not listed as an option: only the scripts in `completions` use it.
+  /// The help does not list this option, because only the scripts in `completions` use it.
   private static func answerShell(_ words: [String]) throws -> Bool {
     guard words.count > 2, words[0] == "--complete", let shell = Shell(rawValue: words[1]) else { return false }
     let output = Output()

@@ -1,7 +1,7 @@
 package import DMKit
 
 extension DMError {
-  /// The message with what to type next.
+  /// The message, followed by what the user can do next.
   package var text: String {
     guard let remedy else { return message }
     // These words name the program of the other process, so they replace the message.
@@ -11,7 +11,7 @@ extension DMError {
 }
 
 extension Finding {
-  /// The message with what to type next.
+  /// The message, followed by what the user can do next.
   package var text: String { message + (remedy?.suffix ?? "") }
 }
 

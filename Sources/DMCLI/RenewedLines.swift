@@ -1,8 +1,9 @@
 package import DMKit
 
-/// The last lines on a terminal, which newer ones replace: how far a user has read, and who is typing.
+/// The last lines on a terminal, which are replaced when they change: a line says how far a user has read, and a line
+/// says who is typing.
 ///
-/// Each is cut to the width of the terminal, so that it takes one row.
+/// Each line is cut to the width of the terminal, so that it has only one row.
 package struct RenewedLines {
   private let call: Invocation
   /// The status of the last printed line, if that line said how far a user has read.
@@ -22,7 +23,7 @@ package struct RenewedLines {
 
   /// Prints an event in place of the lines that it replaces.
   ///
-  /// - Parameter text: makes its text; nil for an event that only programs need.
+  /// - Parameter text: makes the text of the event; returns nil for an event that only programs need.
   package mutating func print(_ event: MessagingEvent, _ text: () throws -> String?) throws {
     guard let words = try text() else { return }
     var erased = isTypingShown ? 1 : 0

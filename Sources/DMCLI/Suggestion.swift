@@ -1,8 +1,8 @@
 package import DMKit
 
 extension Invocation {
-  /// Suggests a command on standard error if the user is at a terminal and has no conversation, or one with one
-  /// message.
+  /// Suggests a command on standard error if the user is at a terminal and is new: they have no conversation, or only
+  /// one, with a single message.
   ///
   /// - Parameter added: the user who was just added.
   /// - Throws: an error of the store.
@@ -17,7 +17,8 @@ extension Invocation {
     do {
       conversations = try messenger.conversations(query)
     } catch let error as DMError where error.code == .unknownUser {
-      // The added user is the first, and is not the acting user, who does not exist yet.
+      // The user who was just added is the first one in the store. The acting user has another name, and does not exist
+      // yet.
       return
     }
     let actor = arguments.isGiven(Common.user) ? " --as \(me)" : ""

@@ -10,7 +10,7 @@ package enum Stream: Int32, Sendable {
 
 package func isTerminal(_ stream: Stream) -> Bool { isTerminal(descriptor: stream.rawValue) }
 
-/// Rings the terminal's bell through standard error; does nothing if that is not a terminal.
+/// Rings the terminal's bell through standard error; does nothing if standard error is not a terminal.
 package func ringBell() { if isTerminal(.error) { writeOnce([7], to: Stream.error.rawValue) } }
 
 /// A progress line for work that takes over a second, if standard error is a terminal.
@@ -45,8 +45,8 @@ package struct EditedText {
 
   /// Opens a text in the editor, and waits for the editor to end; the file is named after the program.
   ///
-  /// Call it before the store is opened, so that no lock is held meanwhile. Runs the editor as system(3) does: a shell
-  /// splits its arguments.
+  /// Call this before the store is opened, so that no lock is held meanwhile. Runs the editor as system(3) does: a
+  /// shell splits the command into words.
   ///
   /// - Throws: `cannot_create`, `io_error`, `bad_field` when the editor fails, `invalid_utf8`.
   package init(_ text: String, for command: Command) throws {

@@ -1,10 +1,11 @@
 internal import DMSystem
 
 extension StoreLocation {
-  /// The location that the programs of dm use: `$DM_STORE`, else `dm` in `$XDG_DATA_HOME` or `~/.local/share`.
+  /// The location that the programs of dm use: `$DM_STORE` if it is set, else the folder `dm` in `$XDG_DATA_HOME` or in
+  /// `~/.local/share`.
   ///
-  /// - Parameter busyTimeout: the time that a write waits for the lock of the store before it fails with `busy`.
-  /// - Throws: `usage` if there is no home folder, `invalid_utf8` for a variable that is not UTF-8.
+  /// - Parameter busyTimeout: how long a write waits for the lock of the store before it fails with `busy`.
+  /// - Throws: `usage` if there is no home folder; `invalid_utf8` if a variable is not UTF-8.
   public static func standard(busyTimeout: Duration = .seconds(5)) throws -> StoreLocation {
     if let path = try environment("DM_STORE") {
       return named(path, busyTimeout: busyTimeout)
@@ -15,14 +16,16 @@ extension StoreLocation {
     return location
   }
 
-  /// The location of a store at a path that the user gives; slashes at the end of the path are removed.
+  /// The location of a store at a path that the user has named.
+  ///
+  /// Slashes at the end of the path are removed.
   package static func named(_ path: String, busyTimeout: Duration) -> StoreLocation {
     var bytes = Substring(path).utf8
     while bytes.count > 1, bytes.last == UInt8(ascii: "/") { bytes.removeLast() }
     return StoreLocation(directory: String(Substring(bytes)), isNamed: true, busyTimeout: busyTimeout)
   }
 
-  /// The location of the store of a user who gives no path; nil without a home folder.
+  /// The location of the store if the user has named no path; nil if there is no home folder.
   package static func unnamed(busyTimeout: Duration) throws -> StoreLocation? {
     // The XDG Base Directory Specification says to ignore relative paths.
     if let data = try environment("XDG_DATA_HOME"), data.utf8.first == UInt8(ascii: "/") {

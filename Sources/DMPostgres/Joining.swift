@@ -78,7 +78,7 @@ package struct Joining {
     let greeting = try PQHosts(once.settings()).first(
       { try PQGreeting($0, label: hostName()) }, isSuitable: { !$0.hello.isStandby })
     let connection = greeting.connection
-    // This check comes before the change of the password, because that change uses up the invitation.
+    // This is checked before the password is changed, because that change uses up the invitation.
     try messenger.checkMayLink(to: greeting.hello)
     try connection.run([PQConnection.Statement("SELECT dm1.signing_up()")])
     let verifier = try connection.verifier(of: credentials.password, for: credentials.user)

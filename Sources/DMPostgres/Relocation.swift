@@ -73,7 +73,7 @@ package struct Relocation {
     }
   }
 
-  /// Connects to the new address, and makes the credentials for it those of the store.
+  /// Connects to the new address, and replaces the store's credentials with those for the new address.
   private func arrived(_ connect: (PQConnection.Settings) throws -> PQGreeting) -> Result<PQGreeting, any Error> {
     Result { try locked { try arrive(connect, movesLeft: 3) } }
   }

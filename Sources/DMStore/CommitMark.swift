@@ -4,19 +4,22 @@ package import DMSystem
 // Reads: store.
 // Writes: change.
 
-/// The last commit as recorded in `store.lock`, so that commits lost with the WAL are noticed.
+/// The last commit, recorded in the file `store.lock`.
 ///
-/// The mark is written before and after each commit and never synced. After a power loss the file has either an older
-/// mark, with a lower `rev`, or a mark that is not synced: then the next writer writes the WAL again.
+/// If the WAL is lost, the mark shows that commits are missing.
+///
+/// The mark is written before and after each commit, and is never synced. After a power loss, the file has either an
+/// older mark, with a lower `rev`, or a mark with `isSynced` false. In the second case the next writer writes the WAL
+/// again.
 package struct CommitMark: Equatable {
   /// Whether all commits are certainly on the disk.
   ///
-  /// A commit sets it to false before it starts, and to true after it has returned. It stays false if the writer is
-  /// killed or its sync fails.
+  /// A writer sets the value to false before a commit, and to true after the commit has returned. The value stays false
+  /// if the writer is killed or its sync fails.
   var isSynced: Bool
-  /// The store's id: another database may have been put into the folder.
+  /// The id of the store, because another database may have been moved into the folder.
   var store: Identifier
-  /// The last committed change.
+  /// The number of the last committed change.
   var rev: Rev
 
   /// The length of a mark in bytes.
@@ -27,7 +30,7 @@ package struct CommitMark: Equatable {
     (self.isSynced, self.store, self.rev) = (isSynced, store, rev)
   }
 
-  /// Parses a mark; nil for other bytes, such as the empty file that older versions leave.
+  /// Parses a mark; nil if the bytes are not a mark, as in the empty file of older versions.
   init?(_ bytes: [UInt8]) {
     guard bytes.count == Self.length, bytes.last == UInt8(ascii: "\n") else { return nil }
     let words = bytes.dropLast().split(separator: UInt8(ascii: " ")).map { String(decoding: $0, as: UTF8.self) }
@@ -37,7 +40,8 @@ package struct CommitMark: Equatable {
     self.init(isSynced: words[0] == Self.synced, store: store, rev: Rev(number: number))
   }
 
-  /// One line: `synced` or `commit` (not synced), the store's id, and the number of the change in 19 digits.
+  /// The mark as one line: `synced`, or `commit` if it is not synced; the store's id; and the number of the change in
+  /// 19 digits.
   var bytes: [UInt8] {
     let digits = String(rev.number)
     let zeros = String(repeating: "0", count: 19 - digits.utf8.count)
@@ -46,15 +50,19 @@ package struct CommitMark: Equatable {
 }
 
 extension StoreLocation {
-  /// Reads the mark without waiting for a writer; nil if there is none or the file cannot be read.
+  /// Reads the mark.
+  ///
+  /// Does not wait for a writer. Nil if there is no mark or the file cannot be read.
   func commitMark() -> CommitMark? { readFile(lock, limit: CommitMark.length).flatMap(CommitMark.init) }
 
-  /// Whether the store was used: its mark has a change, or it has the file `bell`, which only a store with tables gets.
+  /// Whether the store has ever had tables: its mark has a change, or the file `bell` exists, which is created after
+  /// the tables.
   private var wasUsed: Bool { commitMark().map { $0.rev > .zero } ?? false || fileExists(bell) }
 
-  /// Refuses a store that was used before and is now empty.
+  /// Refuses a store that had tables before and now has none.
   ///
-  /// - Parameter isEmpty: checks again, because another process may have created the tables since.
+  /// - Parameter isEmpty: checks again whether the store has no tables, because another process may have created them
+  ///   since.
   /// - Throws: `store_damaged` if the store was used and no longer has its tables or its database.
   func refuseEmptied(_ isEmpty: () throws -> Bool) throws {
     guard wasUsed, try isEmpty() else { return }
@@ -66,9 +74,9 @@ extension StoreLocation {
 }
 
 extension Store {
-  /// The store's id and its last change, as the current transaction sees them.
+  /// The store's id and the number of the last change, in the current transaction.
   private func currentMark() throws -> CommitMark {
-    // AUTOINCREMENT stores the largest number it ever assigned (sqlite.org/autoinc.html).
+    // For a table with AUTOINCREMENT, SQLite stores the largest number that it ever assigned (sqlite.org/autoinc.html).
     var statement = try connection.prepare(
       "SELECT uuid, (SELECT seq FROM sqlite_sequence WHERE name = 'change') FROM store")
     guard try statement.step() else { return CommitMark(store: Identifier(high: 0, low: 0), rev: .zero) }
@@ -77,14 +85,15 @@ extension Store {
 
   /// Compares the mark with the change log.
   ///
-  /// - Returns: the last change according to the mark, and the last one in the store; nil if none is missing.
+  /// - Returns: the last change in the mark and the last change in the store, if the mark is later; nil if no change is
+  ///   missing.
   func missingChanges(_ mark: CommitMark? = nil) throws -> (committed: Rev, present: Rev)? {
     guard let mark = mark ?? location.commitMark() else { return nil }
     let current = try currentMark()
     return mark.store == current.store && mark.rev > current.rev ? (mark.rev, current.rev) : nil
   }
 
-  /// Refuses a store whose change log ends before the mark.
+  /// Refuses a store whose last change is earlier than the last change in the mark.
   ///
   /// - Throws: `store_damaged` if commits are missing.
   package func refuseMissingChanges(_ mark: CommitMark? = nil) throws {
@@ -96,8 +105,9 @@ extension Store {
       subject: location.directory, remedy: .acceptLoss)
   }
 
-  /// Restarts the change log after the last committed change, so that no number is assigned twice; followers and
-  /// consumers get a gap.
+  /// Continues the change log after the last change in the mark, so that no change number is assigned twice.
+  ///
+  /// Followers and consumers get a gap.
   ///
   /// - Returns: the number of lost changes.
   package func acceptLoss() throws -> Int {
@@ -114,11 +124,11 @@ extension Store {
 
   /// Makes sure that all earlier commits are on the disk.
   ///
-  /// Call it within a write transaction.
+  /// Call this within a write transaction.
   ///
-  /// A writer that was killed before its sync, or whose sync failed, leaves commits that SQLite reads from the WAL,
-  /// although they may be in the page cache only. Another sync is not enough: after a failed sync Linux treats the
-  /// pages as written (wiki.postgresql.org/wiki/Fsync_Errors). Therefore the contents of the WAL are read and written
+  /// If a writer was killed before its sync, or its sync failed, SQLite reads its commits from the WAL although they
+  /// may be in the page cache only. Another sync is not enough: after a failed sync, Linux treats the pages as written
+  /// (wiki.postgresql.org/wiki/Fsync_Errors). Therefore this function reads the contents of the WAL and writes them
   /// again.
   ///
   /// - Returns: the mark that was in the file.
@@ -126,7 +136,7 @@ extension Store {
     var mark = CommitMark(try lock.read(CommitMark.length))
     if mark?.isSynced == true { return mark }
     try connection.rewriteLog()
-    // Syncs the WAL's directory entry, too: a process that was killed may have created the file.
+    // Syncs the WAL's directory entry, too, because a process that was killed may have created the WAL.
     try syncToDisk(location.directory)
     mark?.isSynced = true
     if let mark { try lock.write(mark.bytes) }
@@ -135,7 +145,7 @@ extension Store {
 
   /// Commits, and records the commit in the mark.
   ///
-  /// - Parameter mark: the mark in the file now; nil if it has none.
+  /// - Parameter mark: the mark that the file has now; nil if the file has none.
   package func commit(_ transaction: consuming Transaction, _ mark: CommitMark?, under lock: borrowing FileLock) throws
   {
     let new = try currentMark()
@@ -143,11 +153,12 @@ extension Store {
     before.isSynced = false
     try lock.write(before.bytes)
     try transaction.commit()
-    // If this fails, the next writer syncs again.
+    // If this write fails, the mark is not synced, and the next writer syncs the commits again.
     _ = try attempt { try lock.write(new.bytes) }
   }
 
-  /// Makes sure that the state that was read is on the disk, before a program answers that there is nothing to do.
+  /// Makes sure that what was read from the store is on the disk, before a program answers that nothing needs to
+  /// change.
   package func confirm() throws {
     if location.commitMark()?.isSynced == false { try write {} }
   }

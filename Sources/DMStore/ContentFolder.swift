@@ -1,14 +1,18 @@
 package import DMModel
 package import DMSystem
 
-/// The contents of attachments: files named by their hashes, in folders named by the first two digits.
+/// The contents of attachments.
 ///
-/// A content gets its name after it is complete and on the disk, so that no process sees a part of it; equal contents
-/// are one file.
+/// The name of each file is the hash of its content; the name of its folder is the first two digits of the hash.
+///
+/// A file gets this name after its content is complete and on the disk, so that no process reads a part of a content.
+/// Equal contents are stored once, as one file.
 package struct ContentFolder {
   package let path: String
 
-  /// The size of a chunk of a content: chunks are numbered 0, 1, 2 …, and only the last one may be smaller.
+  /// The size of a chunk in bytes.
+  ///
+  /// The chunks of a content have the numbers 0, 1, 2 …; only the last chunk may be smaller.
   static let chunkBytes = DMSystem.chunkBytes
 
   package init(_ path: String) { self.path = path }
@@ -21,7 +25,7 @@ package struct ContentFolder {
     return "\(fileName(of: path))/\(name.prefix(2))/\(name)"
   }
 
-  /// Makes the folder if it does not exist, and checks that it is writable.
+  /// Creates the folder if it does not exist, and checks that it is writable.
   ///
   /// - Throws: `read_only_store`, `io_error`.
   package func create() throws {
@@ -29,15 +33,17 @@ package struct ContentFolder {
     try refuseUnwritable(folder: path)
   }
 
-  /// Renames a file to its hash; an existing file with that name was equal or damaged, and is replaced.
+  /// Renames a file to the hash of its content.
+  ///
+  /// A file that has this name already has the same content or is damaged; it is replaced.
   ///
   /// - Parameters:
-  ///   - file: a file in a `WorkFolder`, and so in the same file system.
+  ///   - file: the path of a file in a `WorkFolder`, which is in the same file system.
   ///   - syncs: whether to sync the file to the disk before the rename, and the folder after it.
-  ///   - onTick: called often during the sync; an error that it throws ends the sync.
+  ///   - onTick: called often during the sync. If it throws, the sync ends with its error.
   package func install(_ file: String, as hash: ContentHash, syncs: Bool = true, onTick: () throws -> Void = {}) throws
   {
-    // The external program that wrote the file may have given it other permissions.
+    // An external program may have written the file with other permissions.
     try makePrivate(file)
     if syncs { try syncToDisk(file, onTick: onTick) }
     let target = path(of: hash)
@@ -46,27 +52,31 @@ package struct ContentFolder {
     if syncs { try syncToDisk(folder(of: target)) }
   }
 
-  /// Makes a folder if it does not exist.
+  /// Creates a folder if it does not exist.
   ///
-  /// Syncs an existing folder's name too, because the process that made it may have been killed before its sync.
+  /// If the folder exists, syncs its directory entry, because the process that created the folder may have been killed
+  /// before its sync.
   private func makeFolder(_ path: String, syncs: Bool) throws {
     if case .failed(let reason) = createFolder(path) { throw storeError("create", path, reason) }
     if syncs { try syncToDisk(folder(of: path)) }
   }
 
-  /// The size of a content in bytes; nil if it does not exist.
+  /// The size of a content in bytes; nil if the content does not exist.
   package func size(of hash: ContentHash) -> Int? { status(of: hash)?.size }
 
-  /// When a content was written, or last used if that is recorded; nil if it does not exist.
+  /// The time at which a content was written, or at which its last use was recorded; nil if the content does not exist.
   package func lastUse(of hash: ContentHash) -> Timestamp? { status(of: hash)?.modified }
 
   private func status(of hash: ContentHash) -> FileStatus? {
     FileStatus(itself: path(of: hash)).flatMap { $0.kind == .regular ? $0 : nil }
   }
 
-  /// Calls `body` with each chunk of a content, and checks the hash at the end.
+  /// Calls `body` with each chunk of a content.
   ///
-  /// - Throws: `store_damaged` if the content does not exist or has another hash; then discard the chunks.
+  /// After the last chunk, compares the content with its hash.
+  ///
+  /// - Throws: `store_damaged` if the content does not exist or has another hash. The caller must then discard the
+  ///   chunks.
   package func chunks(of hash: ContentHash, _ body: (UnsafeRawBufferPointer) throws -> Void) throws {
     let path = path(of: hash)
     let file = try OpenFile(path, for: .readingItself) {
@@ -75,7 +85,7 @@ package struct ContentFolder {
     guard try hashed(file.descriptor, path, body) == hash else { throw fault("is not what it was", path) }
   }
 
-  /// Whether an error says that a content is missing, damaged or unreadable.
+  /// Whether an error means that a content is missing, damaged or unreadable.
   package func isDamage(_ error: DMError, of hash: ContentHash) -> Bool {
     error.isDamage && error.subject == path(of: hash)
   }
@@ -84,11 +94,11 @@ package struct ContentFolder {
     DMError(.storeDamaged, "the content '\(path)' \(what); restore a backup", subject: path)
   }
 
-  /// Removes a content, unless it was written since a time.
+  /// Removes a content, unless it was written at or after a time.
   ///
   /// - Returns: its size in bytes; nil if it was not removed.
   package func remove(_ hash: ContentHash, before time: Timestamp) -> Int? {
-    // If an equal content was placed meanwhile, its file is newer, and stays.
+    // If an equal content was stored meanwhile, its file is newer, and is not removed.
     guard let status = status(of: hash), isOlder(status, than: time), removeFile(path(of: hash)) else { return nil }
     return status.size
   }
@@ -104,12 +114,13 @@ package struct ContentFolder {
 
   /// The hashes of all contents.
   ///
-  /// - Throws: `io_error` if a folder cannot be read: if it counted as empty, its contents would be lost.
+  /// - Throws: `io_error` if a folder cannot be read. If it counted as empty, its contents would be missing from the
+  ///   result.
   package var all: [ContentHash] {
     get throws { try folders.flatMap { try names(in: $0).sorted().compactMap { ContentHash($0) } } }
   }
 
-  /// The paths of the existing folders of contents.
+  /// The paths of those folders of contents that exist.
   package var folders: [String] {
     get throws {
       try names(in: path, mayBeAbsent: true).filter { $0.utf8.count == 2 }.sorted().map { "\(path)/\($0)" }
@@ -118,12 +129,12 @@ package struct ContentFolder {
 
   // MARK: Contents that are being fetched
 
-  /// The path of a content that was not fetched to its end.
+  /// The path of a content of which only a part was fetched.
   package func partialPath(of hash: ContentHash) -> String { "\(path)/\(Self.partialPrefix)\(hash)" }
 
   private static let partialPrefix = ".fetch-"
 
-  /// Removes partly fetched contents that were last written before a time.
+  /// Removes the parts of contents that were last written before a time.
   package func removePartials(before time: Timestamp) throws {
     for name in try names(in: path, mayBeAbsent: true) where name.hasPrefix(Self.partialPrefix) {
       let path = "\(path)/\(name)"
@@ -131,8 +142,9 @@ package struct ContentFolder {
     }
   }
 
-  /// Prevents the removal of contents while the lock exists, for a process that reads the contents that one snapshot
-  /// refers to.
+  /// Locks the folder so that no process removes contents, as long as the lock exists.
+  ///
+  /// A process needs this while it reads the contents to which a snapshot refers.
   ///
   /// - Returns: nil if there is no folder of contents.
   /// - Throws: `busy` if another process is still removing contents after 5 seconds.

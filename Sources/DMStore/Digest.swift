@@ -1,8 +1,8 @@
 package import DMModel
 
-/// A 64-bit digest that changes with each bit of its input: FNV-1a (draft-eastlake-fnv).
+/// A 64-bit digest that depends on every bit of its input: FNV-1a (draft-eastlake-fnv).
 ///
-/// Each of its steps is reversible, so no single change is lost.
+/// Each step of the computation is reversible, so a change of one byte always changes the digest.
 package struct Digest {
   package private(set) var value: UInt64 = 0xCBF2_9CE4_8422_2325
 
@@ -10,9 +10,11 @@ package struct Digest {
 
   package var stored: Int64 { Int64(bitPattern: value) }
 
-  /// The digest with its bits mixed, for sums: otherwise small changes in two rows could cancel out in the sum.
+  /// The digest with its bits mixed, to be added to a sum.
   ///
-  /// The mixing is the last step of MurmurHash3, and is reversible, too.
+  /// Without mixing, small changes in two rows could cancel each other out.
+  ///
+  /// The mixing is the last step of MurmurHash3, which is reversible, too.
   var mixed: UInt64 {
     var mixed = (value ^ (value >> 33)) &* 0xFF51_AFD7_ED55_8CCD
     mixed = (mixed ^ (mixed >> 33)) &* 0xC4CE_B9FE_1A85_EC53
@@ -23,7 +25,7 @@ package struct Digest {
 
   package mutating func add(_ bytes: some Sequence<UInt8>) {
     var digest = self
-    // Iterating over a `String.UTF8View` byte by byte takes five times as long.
+    // Iterating over a `String.UTF8View` byte by byte takes five times as long as this.
     let isDone: Void? = bytes.withContiguousStorageIfAvailable { for byte in $0 { digest.add(byte) } }
     if isDone == nil { for byte in bytes { digest.add(byte) } }
     self = digest
@@ -39,7 +41,7 @@ package struct Digest {
 
   package mutating func add(text: (some Collection<UInt8>)?) {
     guard let text else { return add(nil as Int64?) }
-    // Adds the length first, so that the digest depends on where one text ends and the next begins.
+    // Adds the length first, so that the digest depends on where a text ends and the next text begins.
     add(Int64(text.count))
     add(text)
   }
@@ -51,17 +53,18 @@ extension Store {
     package let name: String
     /// The key column.
     package var key = "id"
-    /// The digested columns: numbers, then texts and blobs, then `laterCount` numbers.
+    /// The digested columns: columns with numbers, then texts and blobs, then `laterCount` columns with numbers.
     package let columns: String
     let numberCount: Int32
     let textCount: Int32
-    /// The number of columns that a later schema added.
+    /// The number of digested columns that a later version of the schema added.
     ///
-    /// These columns are numbers, and NULL does not change a digest, so older digests stay valid.
+    /// These columns have numbers. A NULL in such a column does not change the digest, so the digests of older rows
+    /// stay valid.
     var laterCount: Int32 = 0
     /// The column whose values may be long.
     package let longest: String
-    /// The words that identify a row in a finding.
+    /// Returns the words that identify a row in a finding.
     package let reference: @Sendable (RowNumber, Store) throws -> String
 
     package static let message = DigestedRows(
@@ -88,7 +91,7 @@ extension Store {
 
     package static let all = [message, attachment, change, consumer]
 
-    /// The rows in a range of keys, in ascending order.
+    /// The rows with keys in a range, in ascending order of the keys.
     package func rows(_ keys: ClosedRange<RowNumber>, of connection: borrowing Connection) throws -> Statement {
       var rows = try connection.prepare(
         text: "SELECT \(key), digest, \(columns) FROM \(name) WHERE \(key) BETWEEN ? AND ? ORDER BY \(key)")
@@ -100,7 +103,9 @@ extension Store {
     /// Whether the digest of a row matches its columns.
     package func matchesDigest(_ row: borrowing Statement) -> Bool { row.optionalInt64(1) == digest(row) }
 
-    /// Reads bytes, not characters: decoding would repair invalid UTF-8 and hide the damage.
+    /// The digest of the columns of a row.
+    ///
+    /// Reads bytes, not characters, because decoding would repair invalid UTF-8 and so hide damage.
     private func digest(_ row: borrowing Statement) -> Int64 {
       var digest = Digest()
       let texts = 2 + numberCount
@@ -111,7 +116,7 @@ extension Store {
       return digest.stored
     }
 
-    /// Writes the digests of changed rows.
+    /// Writes the digests of the rows with keys in a range, which were changed.
     func writeDigests(_ keys: ClosedRange<RowNumber>, on connection: borrowing Connection) throws {
       var rows = try rows(keys, of: connection)
       while try rows.step() {
@@ -123,7 +128,7 @@ extension Store {
     }
   }
 
-  /// Writes the digest of a changed row.
+  /// Writes the digest of a row that was changed.
   func writeDigest(of key: some RowKey, in table: DigestedRows) throws {
     let number = RowNumber(number: key.number)
     try table.writeDigests(number...number, on: connection)

@@ -2,15 +2,17 @@ internal import DMModel
 
 /// An insert into a table whose rows have digests.
 ///
-/// Each value is bound and added to the digest in one call, in the column order that `Store.DigestedRows` defines.
+/// One call binds a value and adds it to the digest. The values must be in the order of the columns in
+/// `Store.DigestedRows`.
 struct DigestedInsert: ~Copyable {
   private var statement: Statement
   private var digest = Digest()
 
   ///
   /// - Parameters:
-  ///   - name: a literal that only this statement uses; its address is the key in the statement cache.
-  ///   - undigested: a column that is not in the digest; it is bound last.
+  ///   - name: a literal that only this statement uses, because the address of the literal is the key in the statement
+  ///     cache.
+  ///   - undigested: a column that is not in the digest. It is bound last.
   init(
     into table: Store.DigestedRows, as name: StaticString, undigested: String? = nil, _ connection: borrowing Connection
   ) throws {
@@ -32,13 +34,15 @@ struct DigestedInsert: ~Copyable {
     digest.add(text: id?.bytes)
   }
 
-  /// Binds and digests a number for a column that a later schema added.
+  /// Binds a number and adds it to the digest, for a column that a later version of the schema added.
   mutating func add(later number: Int64?) {
     statement.bind(number)
     if let number { digest.add(number) }
   }
 
-  /// Binds the digest, and returns the statement so that the caller can bind the column that is not in the digest.
+  /// Binds the digest, and returns the statement.
+  ///
+  /// The caller then binds the column that is not in the digest.
   consuming func digested() -> Statement {
     statement.bind(digest.stored)
     return statement

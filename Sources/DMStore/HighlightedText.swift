@@ -1,12 +1,13 @@
 internal import DMModel
 
-/// A text with its hits, divided into the pieces of which a snippet is made.
+/// A text in which hits are marked, divided into the pieces from which a snippet is made.
 struct HighlightedText {
-  /// The characters before and after each hit.
+  /// The characters that mark the start and the end of each hit.
   static let hitStart: Unicode.Scalar = "\u{2}"
   static let hitEnd: Unicode.Scalar = "\u{3}"
 
-  /// A piece that is not cut: a word with the spaces after it, or a character that is a word by itself.
+  /// A piece of a text, which a snippet contains whole or not at all: a word with the spaces after it, or a character
+  /// that is a word by itself.
   private struct Piece {
     var end: Int
     var cost: Int
@@ -17,17 +18,22 @@ struct HighlightedText {
   private var isHit: [Bool] = []
   private var pieces: [Piece] = []
 
-  /// The maximum cost of a snippet: 36, which is twelve words, or 36 characters that are each a word by itself.
+  /// The maximum sum of the costs of the pieces of a snippet.
+  ///
+  /// A word costs 3, and a character that is a word by itself costs 1.
   private static let budget = 36
   private static let costOfWord = 3
-  /// A word longer than this, such as a URL, is cut nevertheless.
+  /// The maximum length of a word in characters.
+  ///
+  /// A longer word, such as a URL, is divided into several pieces.
   private static let longestPiece = 40
 
   /// Divides a text into pieces.
   ///
   /// - Parameters:
   ///   - text: the original text.
-  ///   - highlighted: the indexed text with the marks of hits. The marks of the index itself are removed.
+  ///   - highlighted: the text as it is indexed, with the marks of hits. Separators that were added for the index are
+  ///     removed.
   init(_ text: String, highlighted: String) {
     var originals = text.unicodeScalars.makeIterator()
     var original = originals.next()
@@ -59,7 +65,9 @@ struct HighlightedText {
     if startsHit { pieces[pieces.count - 1].hits += 1 }
   }
 
-  /// Returns the part with the most hits and the text around it; the first such part if there are several.
+  /// Returns the part of the text with the most hits, and the text around it.
+  ///
+  /// If several parts have the most hits, returns the first of them.
   func snippet() -> Snippet {
     guard !pieces.isEmpty else { return Snippet(parts: []) }
     var (first, last) = (0, 0)

@@ -6,9 +6,10 @@ internal import DMSystem
 
 /// The migrations of the schema.
 ///
-/// A released migration is never edited. The number of migrations is the version of the schema.
+/// A migration that was released is never changed. The number of migrations is the version of the schema.
 package enum Migration {
-  /// Marks a database as a store of dm, in its header (sqlite.org/pragma.html#pragma_application_id).
+  /// The number in the header of a database that marks it as a store of dm
+  /// (sqlite.org/pragma.html#pragma_application_id).
   package static let applicationID: Int64 = 0x644D_7331
 
   package static let steps: [[UInt8]] = [
@@ -19,11 +20,12 @@ package enum Migration {
     PackageResources.m0013_contents_limit_sql,
   ]
 
-  /// The schema after all steps, generated from them: creating a new store with it takes a tenth of the time of the
-  /// steps.
+  /// The schema after all steps, generated from the steps.
+  ///
+  /// A new store is created from this schema, which takes a tenth of the time of the steps.
   package static let schema = PackageResources.schema_sql
 
-  /// The additional tables of a store that is linked to a hub.
+  /// The SQL that creates the additional tables of a store that is linked to a hub.
   package static let linked = [PackageResources.linked_sql, linkedFiles, linkedOwnState, linkedContentsLimit]
   fileprivate static let linkedFiles = PackageResources.linked_files_sql
   fileprivate static let linkedOwnState = PackageResources.linked_own_state_sql
@@ -35,9 +37,9 @@ package enum Migration {
 }
 
 extension Store {
-  /// The content of a database, according to its header.
+  /// What a database is, according to its header.
   package enum Identity: Equatable {
-    /// The file exists, but has no tables yet.
+    /// A file without tables.
     case empty
     case version(Int)
   }
@@ -67,9 +69,11 @@ extension Store {
     }
   }
 
-  /// Refuses a store with a trigger or a view, and notices whether it is linked to a hub.
+  /// Refuses a store with a trigger or a view.
   ///
-  /// - Throws: `store_damaged`, which names a trigger or a view.
+  /// Also determines whether the store is linked to a hub.
+  ///
+  /// - Throws: `store_damaged`, with the name of the trigger or view.
   func refuseForeignParts() throws {
     var strays = try connection.prepare(
       "SELECT type, name FROM sqlite_schema WHERE type IN ('trigger', 'view') OR name = 'hub'")
@@ -85,10 +89,10 @@ extension Store {
     }
   }
 
-  /// Runs the missing migrations.
+  /// Runs the migrations that the store lacks.
   ///
-  /// It holds the write lock, because many processes may start at once. It reads the version again inside the
-  /// transaction, because another process may have run the migrations since.
+  /// The migrations run under the write lock, because many processes may start at the same time. The version of the
+  /// schema is read again inside the transaction, because another process may have run the migrations since.
   func migrate() throws {
     let lock = try writeLock()
     let transaction = try connection.begin(.write)
@@ -112,8 +116,8 @@ extension Store {
       try connection.execute("PRAGMA user_version = \(Migration.steps.count)")
     }
     try commit(transaction, CommitMark(try lock.read(CommitMark.length)), under: lock)
-    // Switches after the commit, because processes that start at the same time fail if the database is in WAL mode
-    // before it has tables.
+    // Switches to WAL mode after the commit. If the database were in WAL mode before it has tables, other processes
+    // that start at the same time would fail.
     try enableWAL()
     _ = consume lock
   }
@@ -130,7 +134,7 @@ extension Store {
     try DigestedTable.identity.store(in: connection)
   }
 
-  /// Runs `body` on a new store in memory, which is then discarded.
+  /// Runs `body` on a new store in memory, and then discards the store.
   package static func rehearse(_ location: StoreLocation, _ body: (Store) throws -> Void) throws {
     let store = try Store(location, database: ":memory:")
     try store.runSteps(from: 0)
@@ -138,7 +142,7 @@ extension Store {
     try body(store)
   }
 
-  /// Writes digests to rows that come from an older schema and have no digest.
+  /// Writes the digests of rows that come from an older schema and so have no digest.
   package func writeDigests(since schema: Int) throws {
     if schema < 3 { try DigestedRows.message.writeDigests(.all, on: connection) }
     if schema < 5 { for table in [DigestedRows.change, .consumer] { try table.writeDigests(.all, on: connection) } }
@@ -146,7 +150,9 @@ extension Store {
 
   package func version() throws -> Int64 { try pragma("PRAGMA user_version") }
 
-  /// The numbers of conversations and messages; linear in them.
+  /// The number of conversations and the number of messages.
+  ///
+  /// Linear in both.
   package func counts() throws -> (conversations: Int, messages: Int) {
     (Int(try pragma("SELECT count(*) FROM conversation")), Int(try pragma("SELECT count(*) FROM message")))
   }

@@ -1,10 +1,12 @@
-/// A user's query in the syntax of the search index.
+/// A user's query, translated to the syntax of the search index.
 ///
 /// A query may have words, `"phrases"`, `prefix*`, AND, OR, NOT and parentheses, as in FTS5 (sqlite.org/fts5.html,
-/// section 3). Every word is passed on in quotes, so that FTS5 never gets a character that it refuses. A text that is
-/// not a well-formed query is searched for as one phrase, so no query is an error.
+/// section 3). The translation puts every word in quotation marks, so that FTS5 never gets a character that it refuses.
+/// A text that is not a well-formed query is searched for as one phrase, so no query is an error.
 package struct SearchExpression: Equatable {
-  /// The expression for MATCH; nil if the query contains no word, and so finds nothing.
+  /// The expression for MATCH.
+  ///
+  /// Nil if the query contains no word, and therefore matches nothing.
   let expression: String?
 
   package init(_ text: String) {
@@ -22,7 +24,7 @@ package struct SearchExpression: Equatable {
 
 /// A parsed query.
 indirect enum SearchTerm: Equatable {
-  /// Words in sequence; with `isPrefix`, the last one is a prefix.
+  /// Words that follow each other. With `isPrefix`, the last word is a prefix.
   case words(String, isPrefix: Bool)
   case all([SearchTerm])
   case any([SearchTerm])
@@ -37,7 +39,7 @@ indirect enum SearchTerm: Equatable {
   var expression: String {
     switch self {
     case .words(let text, let isPrefix):
-      // A quotation mark is not part of a word, so a space replaces it, which needs no escape.
+      // A quotation mark is not part of a word. It is replaced with a space, so that no escape is needed.
       "\"" + text.split(separator: "\"", omittingEmptySubsequences: false).joined(separator: " ") + "\""
         + (isPrefix ? "*" : "")
     case .all(let terms): Self.join(terms, " AND ")
@@ -46,7 +48,7 @@ indirect enum SearchTerm: Equatable {
     }
   }
 
-  /// The depth of the nested operators.
+  /// The depth to which operators are nested.
   var height: Int {
     switch self {
     case .words: 0

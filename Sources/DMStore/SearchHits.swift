@@ -1,11 +1,13 @@
 internal import DMModel
 
-/// The hits of a search, returned best first.
+/// The hits of a search, of which the best are returned first.
 ///
-/// They are a heap, because callers want only a few of many hits.
+/// The hits are stored as a heap, because callers usually need only a few of many hits.
 struct SearchHits {
   struct Hit {
-    /// Lower is better.
+    /// The rank of the hit.
+    ///
+    /// A lower rank is better.
     let rank: Double
     let key: MessageKey
 
@@ -22,10 +24,10 @@ struct SearchHits {
     isHeap = false
   }
 
-  /// Removes all hits of the best rank and returns their keys, in any order.
+  /// Removes all hits that have the best rank, and returns their keys in an arbitrary order.
   ///
-  /// Up to `few` hits are removed one by one, and each removal restores the heap. If there are more, the rest are
-  /// removed in one pass.
+  /// The first `few` hits are removed one by one, and each removal restores the heap. If there are more hits of that
+  /// rank, the others are removed in one pass.
   mutating func popEquals(few: Int) -> [MessageKey] {
     if !isHeap { makeHeap() }
     guard let rank = heap.first?.rank else { return [] }
@@ -77,7 +79,7 @@ package struct KeySet {
 
   var isEmpty: Bool { count == 0 }
 
-  /// - Parameter last: the largest key for which the set must have room.
+  /// - Parameter last: the largest key that the set can contain.
   init(upTo last: MessageKey) {
     words = Array(repeating: 0, count: Int(max(last.number, 0) >> 6) + 1)
   }
@@ -90,7 +92,9 @@ package struct KeySet {
     count += 1
   }
 
-  /// Removes a key, and returns whether the set contained it.
+  /// Removes a key.
+  ///
+  /// Returns whether the set contained the key.
   mutating func remove(_ key: MessageKey) -> Bool {
     guard contains(key) else { return false }
     words[Self.word(key)] &= ~Self.bit(key)

@@ -1,20 +1,27 @@
-/// Parses a query; from the loosest to the tightest, the operators are OR, AND, NOT, and words side by side.
+/// Parses a query.
+///
+/// The operators, in ascending order of precedence, are OR, AND, NOT, and words side by side.
 struct SearchParser {
-  /// The query is not well-formed.
+  /// Thrown if the query is not well-formed.
   struct Refusal: Error {}
 
   private var words: SearchWords
   private var next: SearchWords.Word?
   private var depth = 0
 
-  /// FTS5 refuses expressions that need more than its stack of 100 entries, of which each operator takes up to three.
+  /// The maximum depth of operators.
+  ///
+  /// FTS5 has a stack of 100 entries, of which each nested operator uses up to three, and refuses an expression that
+  /// needs more.
   static let maximalHeight = 30
 
   init(_ text: String) {
     words = SearchWords(text)
   }
 
-  /// Parses the whole query; nil if it contains no word.
+  /// Parses the whole query.
+  ///
+  /// Returns nil if the query contains no word.
   mutating func query() throws(Refusal) -> SearchTerm? {
     try advance()
     if next == nil { return nil }
@@ -68,7 +75,7 @@ struct SearchParser {
         guard next == .close else { throw Refusal() }
         depth -= 1
       case .and, .or, .not, .close, nil:
-        // An operator needs an operand on both sides, and parentheses must not be empty.
+        // An operator needs an operand on both sides, and parentheses must contain something.
         guard !terms.isEmpty else { throw Refusal() }
         return Self.one(terms, SearchTerm.all)
       }
@@ -76,7 +83,9 @@ struct SearchParser {
     }
   }
 
-  /// Joins terms; leaves out those without a word, as FTS5 leaves them out of words side by side.
+  /// Joins terms into one term.
+  ///
+  /// Terms without a word are left out, in the same way as FTS5 does for words side by side.
   private static func one(_ terms: [SearchTerm?], _ join: ([SearchTerm]) -> SearchTerm) -> SearchTerm? {
     let terms = terms.compactMap { $0 }
     return terms.count < 2 ? terms.first : join(terms)
@@ -86,7 +95,7 @@ struct SearchParser {
 /// The tokens of a query, in order.
 struct SearchWords {
   enum Word: Equatable {
-    /// A word or a phrase; nil if it contains no word, as in a lone smiley.
+    /// A word or a phrase; nil if it contains no letter or digit, as in a smiley.
     case term(SearchTerm?)
     case and, or, not
     case open, close
@@ -129,7 +138,9 @@ struct SearchWords {
     throw SearchParser.Refusal()
   }
 
-  /// Reads up to a space, a quotation mark, or a parenthesis that was not opened in the word; `main()` is one word.
+  /// Reads up to a space, a quotation mark, or a parenthesis that the word itself has not opened.
+  ///
+  /// So `main()` is one word.
   private mutating func word() -> Word {
     var open = 0
     var end = rest.startIndex

@@ -1,19 +1,19 @@
 /// Prepares texts for the search index.
 package enum SearchText {
-  /// The separator around each character that is a word by itself: the unit separator, which the tokenizer treats as a
-  /// space.
+  /// The separator that is put before and after each character that is a word by itself.
+  ///
+  /// The separator is U+001F (unit separator), which the tokenizer treats as a space.
   package static let mark: Unicode.Scalar = "\u{1F}"
 
   /// How a character is indexed.
   package enum Kind {
-    /// The tokenizer decides.
+    /// The character is indexed as it is: the tokenizer decides whether it is part of a word.
     case plain
-    /// A word by itself, because its script has no spaces between words.
+    /// The character is a word by itself, because its script has no spaces between words.
     case alone
-    /// A space.
+    /// The character is indexed as a space.
     ///
-    /// The tokenizer has the Unicode data of about 2012: it would treat a newer emoji as a letter of the word before
-    /// it.
+    /// The tokenizer has Unicode data of about 2012, and would treat a newer emoji as a letter of the word before it.
     case space
   }
 
@@ -35,9 +35,10 @@ package enum SearchText {
   /// Whether a character is a word by itself, because its script has no spaces between words.
   package static func standsAlone(_ scalar: Unicode.Scalar) -> Bool { kind(of: scalar.value) == .alone }
 
-  /// Returns the text whose words are indexed.
+  /// Returns a text with the separators and spaces that the tokenizer needs.
   ///
-  /// Most texts have plain characters only and are returned unchanged, after one pass over their bytes.
+  /// Most texts have only characters of the kind `plain`. Such a text is returned unchanged, after one pass over its
+  /// bytes.
   package static func indexed(_ text: String) -> String {
     var text = text
     return text.withUTF8 { bytes in
@@ -49,14 +50,14 @@ package enum SearchText {
   private static func firstSpecial(in bytes: UnsafeBufferPointer<UInt8>) -> Int? {
     let words = UnsafeRawBufferPointer(bytes)
     var index = 0
-    // Eight bytes of ASCII at a time.
+    // Skips ASCII characters, eight bytes at a time.
     while index + 8 <= bytes.count,
       words.loadUnaligned(fromByteOffset: index, as: UInt64.self) & 0x8080_8080_8080_8080 == 0
     {
       index += 8
     }
     while index < bytes.count {
-      // Characters of one or two bytes are plain.
+      // A character that UTF-8 encodes in one or two bytes is below U+0800, and so has the kind `plain`.
       if bytes[index] < 0xE0 {
         index += 1
       } else if kind(of: scalar(in: bytes, at: index)) != .plain {
@@ -94,7 +95,9 @@ package enum SearchText {
     return result
   }
 
-  /// Decodes the character of three or four bytes at an index; the bytes of a String are valid UTF-8.
+  /// Decodes the character of three or four bytes at an index.
+  ///
+  /// The bytes of a String are always valid UTF-8.
   private static func scalar(in bytes: UnsafeBufferPointer<UInt8>, at index: Int) -> UInt32 {
     func tail(_ offset: Int) -> UInt32 { UInt32(bytes[index + offset] & 0x3F) }
     let lead = UInt32(bytes[index])
@@ -103,7 +106,7 @@ package enum SearchText {
       : (lead & 0x07) << 18 | tail(1) << 12 | tail(2) << 6 | tail(3)
   }
 
-  /// Whether a character is indexed: a letter, a digit, or a private-use character.
+  /// Whether a character is part of a word in the index: a letter, a digit, or a private-use character.
   static func isWord(_ scalar: Unicode.Scalar) -> Bool {
     if scalar.isASCII {
       return switch scalar {

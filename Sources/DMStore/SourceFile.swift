@@ -2,7 +2,7 @@ package import DMModel
 internal import DMSystem
 
 extension AttachmentSource {
-  /// The name of the source; nil if it has none.
+  /// The name of the source; nil if the source has no name.
   package var name: String? {
     switch self {
     case .file(let path): fileName(of: path)
@@ -10,13 +10,13 @@ extension AttachmentSource {
     }
   }
 
-  /// Copies the source to a new file, because a file must not change while it is prepared.
+  /// Copies the source to a new file, because the file that is prepared must not change during the preparation.
   ///
   /// - Parameters:
-  ///   - hashes: whether to compute the hash, which takes longer than the copy.
+  ///   - hashes: whether to compute the hash of the content, which takes longer than the copy.
   ///   - maximum: the maximum size of the source in bytes.
-  /// - Throws: `unknown_file`, `unreadable_file`; `bad_attachment` if it is not a regular file or is too large;
-  ///   `file_changed` if it changed meanwhile.
+  /// - Throws: `unknown_file`, `unreadable_file`; `bad_attachment` if the source is not a regular file or is too large;
+  ///   `file_changed` if the source changed during the copy.
   package func copy(
     to path: String, hashes: Bool, maximum: Int, _ progress: (String) throws -> Void
   ) throws -> ContentHash? {
@@ -28,7 +28,7 @@ extension AttachmentSource {
       return try Self.copy(
         descriptor, "standard input", to: path, hashes: hashes, of: nil, maximum: maximum, progress)
     case .file(let source):
-      // Opens a FIFO without waiting; it is refused below.
+      // Opens a FIFO without waiting for a writer. A FIFO is refused below.
       let file = try OpenFile(source, for: .readingAtOnce) {
         fileError($0.isAbsence ? .unknownFile : .unreadableFile, "read", source, $0)
       }
@@ -45,7 +45,7 @@ extension AttachmentSource {
         hash = try Self.copy(
           file.descriptor, source, to: path, hashes: hashes, of: before.size, maximum: maximum, progress)
       } catch let error as DMError where error.code == .inputOutput && error.subject == source {
-        // Only this file is at fault, unlike when the copy fails.
+        // Only this file cannot be read. If the write of the copy fails, no file can be prepared.
         throw DMError(.unreadableFile, error.message, subject: source)
       }
       guard try file.status().isUnchanged(since: before), fileSize(path) == before.size else {
@@ -73,7 +73,7 @@ extension AttachmentSource {
     func report() throws { try progress("\(done >> 20)\(total.map { " of \($0 >> 20)" } ?? "") MiB of '\(name)' read") }
     func write(_ chunk: UnsafeRawBufferPointer) throws {
       guard chunk.count <= maximum - done else { throw refusal(name, maximum) }
-      // Files in /proc have the size 0, although they have content; some have no end.
+      // A file in /proc has the size 0 although it has content, and the content may have no end.
       if let total, chunk.count > total - done {
         throw total == 0
           ? notRegular(name)
@@ -83,8 +83,8 @@ extension AttachmentSource {
       done += chunk.count
       try report()
     }
-    // A regular file can be read without waiting (POSIX, poll); /proc/kmsg claims to be one, but waits for new
-    // messages.
+    // A regular file can be read without waiting (POSIX, poll). /proc/kmsg appears to be a regular file, but waits for
+    // new kernel messages.
     func wait() throws { if total == nil { try report() } else { throw notRegular(name) } }
     if hashes { return try hashed(source, name, onTick: wait, write) }
     try chunks(source, name, onTick: wait, write)

@@ -2,16 +2,18 @@ package import DMModel
 
 // Reads: read_mark.
 
-/// The statuses and readers of messages, as one user sees them, for one pass over the messages.
+/// The statuses and the readers of messages, as one user sees them, for one pass over the messages.
 ///
-/// Users that the sender blocks do not count as readers or receivers, except when they themselves look: a status must
-/// not show them that they are blocked. For a user who has left a group, later receipts of others do not count. Results
-/// are cached: a run of messages that the same users have read costs one query.
+/// A user that the sender blocks does not count as a reader or receiver of the message, except in what that user sees:
+/// the status must not show them that they are blocked. If the viewer has left a group, later receipts of other users
+/// do not count. Results are cached, so that consecutive messages with the same readers cost one query.
 package final class StatusReader {
   private final class Cached {
-    /// The two participants with the highest delivered message; one of them may be the sender.
+    /// The two participants with the highest number of a delivered message.
+    ///
+    /// One of them may be the sender.
     let delivered: [(user: UserKey, seq: Int)]
-    /// Whether the viewer left the conversation, so that later receipts do not count.
+    /// Whether the viewer has left the conversation, so that later receipts do not count.
     let isFormer: Bool
     var range: SeqRange?
     var isRead = false
@@ -31,7 +33,9 @@ package final class StatusReader {
   private let viewer: UserKey
   private var conversations = KeyTable<Cached>()
   private var windows: [ConversationKey: ReceiptWindow] = [:]
-  /// The last message that counts as delivered, by sender; only for senders who block users.
+  /// For each sender, the number of the last message that counts as delivered.
+  ///
+  /// The numbers are used only if the sender blocks users, or the viewer has left.
   private var deliveredFrom: [Route: Int] = [:]
   private var hasBlocks: Bool?
   private var blocks: [UserKey: Set<UserKey>] = [:]
@@ -60,9 +64,9 @@ package final class StatusReader {
     return delivered >= seq ? .delivered : .sent
   }
 
-  /// The other users who have sent a receipt for a message, in the order in which they were added to the store.
+  /// The other users who have sent a read receipt for a message, in the order in which they were added to the store.
   ///
-  /// Leaves out users that the sender blocks, as `status` does, and users that the viewer blocks.
+  /// Users that the sender blocks are left out, except the viewer. Users that the viewer blocks are left out, too.
   func readers(of seq: Int, in conversation: ConversationKey, from sender: UserKey) throws -> [UserKey] {
     let cached = try cached(seq, conversation)
     if !cached.isRead || cached.reader == sender { return [] }
@@ -83,7 +87,9 @@ package final class StatusReader {
     return readers.count - (readers.contains(sender) ? 1 : 0)
   }
 
-  /// The users that a user blocks; if the store has no blocks, all calls together cost one query.
+  /// The users that a user blocks.
+  ///
+  /// If the store has no blocks, all calls together cost one query.
   package func blockedUsers(by user: UserKey) throws -> Set<UserKey> {
     let any = try hasBlocks ?? store.blocks.hasBlocks()
     hasBlocks = any
@@ -94,7 +100,7 @@ package final class StatusReader {
     return found
   }
 
-  /// All users whose receipts for a message the viewer may see, including the sender and blocked users.
+  /// All users with a read receipt for a message that the viewer may see, including the sender and blocked users.
   private func everyReader(of seq: Int, in conversation: ConversationKey) throws -> [UserKey] {
     let cached = try cached(seq, conversation)
     guard cached.isRead else { return [] }
@@ -104,7 +110,8 @@ package final class StatusReader {
     }
   }
 
-  /// Finds the row of `read_mark` that contains a message; if there is none, the gap between rows that contains it.
+  /// Finds the row of `read_mark` whose range contains a message, or, if there is none, the gap between two rows that
+  /// contains it.
   private func cached(_ seq: Int, _ conversation: ConversationKey) throws -> Cached {
     let cached = try conversations[conversation.number] ?? newCache(conversation)
     if cached.range?.contains(seq) == true { return cached }
@@ -127,20 +134,22 @@ package final class StatusReader {
   }
 }
 
-/// A cache of the receipts for some messages of a conversation, and of the readers of the last requested message and of
-/// the messages around it with the same readers.
+/// A cache of the receipts for a window of messages of one conversation.
+///
+/// The cache also has the readers of the last requested message, and the range of messages around that message with the
+/// same readers.
 private struct ReceiptWindow {
   private var window: SeqRange?
   private var receipts: [(user: UserKey, range: SeqRange, at: Timestamp)] = []
   private var run: SeqRange?
   private var runReaders: [UserKey] = []
 
-  /// The number of messages whose receipts are read at once.
+  /// The number of messages whose receipts one query reads.
   private static let size = 512
 
-  /// The users with a receipt for a message.
+  /// The users who have a receipt for a message.
   ///
-  /// - Parameter read: returns the receipts that overlap a range, in the order of users.
+  /// - Parameter read: returns the receipts that overlap a range, sorted by user.
   mutating func readers(
     of seq: Int, _ read: (SeqRange) throws -> [(user: UserKey, range: SeqRange, at: Timestamp)]
   ) throws -> [UserKey] {

@@ -3,56 +3,56 @@ package import DMSystem
 
 // Reads: hub, store.
 
-/// One open store: its connection, its transactions, and the steps that every write takes.
+/// One open store: its connection, its transactions, and the steps that every write needs.
 ///
-/// Not Sendable: a connection stays on its thread.
+/// A store is not Sendable, because its connection stays on one thread.
 package final class Store {
   package let location: StoreLocation
   package let connection: Connection
   private var isReady = false
   private var hasWritten = false
-  /// Nil until the first write.
+  /// Collects the changes of table digests; nil until the first write.
   private var rowChanges: RowChanges?
 
-  // Values that never change, cached so that a printed line costs no query.
+  // Values that never change. These values are cached, so that a printed line costs no query.
   var handles = KeyTable<Handle>()
   var conversationIDs = KeyTable<Identifier>()
 
   /// Random numbers for the ids of messages.
   var random = BufferedRandom()
 
-  /// The file that is open, which may be removed or replaced; nil for a store in memory.
+  /// The identity of the open file, to notice that the file was removed or replaced; nil for a store in memory.
   private let file: FileIdentity?
 
-  /// The number of commits of this connection.
+  /// The number of commits of this connection so far.
   package private(set) var writeCount = 0
 
-  /// The changes that the current write transaction has logged.
+  /// The range of the changes that the current write transaction has logged; nil if it has logged none.
   var logged: ClosedRange<Rev>?
 
-  /// Whether the current write transaction has queued something for the process that exchanges data with the hub.
+  /// Whether the current write transaction has queued something for the sync process.
   var rings = false
 
-  /// Whether a write has changed something that the user's other machines are to know.
+  /// Whether a write has changed something that the sync process must push for the user's other machines.
   package var hasOwnChanges = false
 
-  /// Whether changes are logged; false while history is added, because followers do not get history.
+  /// Whether changes are logged; false while history is added, because followers do not report history.
   package private(set) var logsChanges = true
 
-  /// Whether the store is linked to a hub, and so a replica of the data that one person sees there; a link is
-  /// permanent.
+  /// Whether the store is linked to a hub, and so has a copy of the data that one person sees on the hub.
   ///
-  /// The value is from the opening of the store or from the last write.
+  /// A linked store stays linked. The value was read when the store was opened or last written to.
   package internal(set) var isLinked = false
   /// Microseconds by which the hub's clock is ahead of this machine's clock.
   private var clockOffset: Int64 = 0
-  /// The time by which messages expire: the hub's time, because with a wrong clock here they would expire too early,
-  /// for good.
+  /// The present time by the hub's clock, which decides when messages expire: a fast clock of this machine would delete
+  /// messages too early, and a deletion cannot be undone.
   package var clock: Timestamp { Timestamp(microseconds: Timestamp.now.microseconds + clockOffset) }
-  /// The version of the schema when `lookForHub` last read it (sqlite.org/pragma.html#pragma_schema_version).
+  /// The version of the schema when `lookForHub()` last read it (sqlite.org/pragma.html#pragma_schema_version).
   private var seenSchema: Int64?
 
-  /// The numbers of WAL pages above which a lone write, and any other write, checkpoints.
+  /// The number of WAL pages above which a write checkpoints: `loneWALPages` for the first write of a connection,
+  /// `bulkWALPages` for a bulk write or a later write.
   private static let loneWALPages = 100
   private static let bulkWALPages = 1024
 
@@ -63,33 +63,33 @@ package final class Store {
   }
 
   deinit {
-    // Checkpoints after bulk writes, so that the next process need not read a long WAL. Nothing is lost if the
-    // checkpoint is not possible now.
+    // Checkpoints what bulk writes have left, so that the next process need not read a long WAL. If the checkpoint is
+    // not possible now, nothing is lost.
     guard connection.hasWAL(over: Self.loneWALPages), let lock = FileLock(ifFree: location.lock) else { return }
     connection.checkpoint(ifOver: Self.loneWALPages, emptying: true)
     _ = consume lock
   }
 
-  /// Opens a store for reading; nil if it is absent or has no tables yet.
+  /// Opens a store for reading; nil if the store does not exist or has no tables yet.
   ///
-  /// - Parameter refusesForeignParts: whether triggers and views are refused. dm makes none, and its connections do not
-  ///   run them.
+  /// - Parameter refusesForeignParts: whether triggers and views are refused. dm does not create any, and its
+  ///   connections do not run them.
   package static func open(_ location: StoreLocation, refusesForeignParts: Bool = true) throws -> Store? {
     guard try location.state() == .present else { return nil }
     let store = try Store(location)
-    // Reads in one snapshot: another process may be creating the tables now.
+    // Reads the header in one snapshot, because another process may be creating the tables now.
     guard case .version(let version) = try store.read(store.identity) else {
       try location.refuseEmptied { try store.read(store.identity) == .empty }
       return nil
     }
     if refusesForeignParts { try store.refuseForeignParts() } else { try store.lookForHub() }
-    // The first process that opens an older store migrates it, whether it reads or writes.
+    // The first process that opens a store with an older schema migrates it, even if the process only reads.
     if version < Migration.steps.count { try store.migrate() }
     if store.isLinked { try store.readClock() }
     return store
   }
 
-  /// Opens a store, and creates what is missing.
+  /// Opens a store, and creates the store or its tables if they do not exist.
   package static func create(_ location: StoreLocation) throws -> Store {
     if let store = try open(location) { return store }
     try location.refuseUnfit()
@@ -101,10 +101,10 @@ package final class Store {
 
   /// Runs `body` on one snapshot of the store.
   ///
-  /// `body` must not write to a stream: a reader that waits keeps SQLite from reusing the WAL (sqlite.org/wal.html,
-  /// section 6).
+  /// `body` must not write to a stream. While it waited for the reader of the stream, SQLite could not reuse the WAL
+  /// (sqlite.org/wal.html, section 6).
   ///
-  /// - Throws: the errors of `refuseReplaced`.
+  /// - Throws: the errors of `refuseReplaced()`.
   package func read<T>(_ body: () throws -> T) throws -> T {
     try refuseReplaced()
     let transaction = try connection.begin(.read)
@@ -113,7 +113,7 @@ package final class Store {
     return result
   }
 
-  /// Runs `body`, a part of a write, with or without logging its changes.
+  /// Runs `body`, which is part of a write, with or without logging its changes.
   package func logging<T>(_ logs: Bool, _ body: () throws -> T) rethrows -> T {
     let before = logsChanges
     logsChanges = logs
@@ -123,15 +123,16 @@ package final class Store {
 
   /// Runs `body` as the only writer, and returns when its changes are durable.
   ///
-  /// Earlier commits of other processes are durable before `body` reads them, so an answer may depend on them. The
-  /// first process that opens a store reads its whole WAL. Therefore a lone write leaves a short WAL; a bulk write, or
-  /// one write of many, leaves a WAL of up to 4 MiB.
+  /// Earlier commits of other processes are made durable before `body` reads them, so an answer may depend on them.
+  ///
+  /// The first process that opens a store reads its whole WAL. Therefore the first write of a connection leaves a short
+  /// WAL. A bulk write, or a later write, leaves a WAL of up to 4 MiB.
   ///
   /// - Parameters:
   ///   - timeout: how long to wait for the lock; nil for the timeout of the location.
-  ///   - acceptsLoss: whether the write continues although commits are missing from the store.
-  /// - Throws: the errors of `refuseReplaced`, also if the store was replaced during the write: an acknowledged write
-  ///   must be in the store that others see.
+  ///   - acceptsLoss: whether to continue although commits are missing from the store.
+  /// - Throws: the errors of `refuseReplaced()`, also if the store was replaced during the write, because other
+  ///   processes would not see the changes.
   package func write<T>(
     isBulk: Bool = false, timeout: Duration? = nil, acceptsLoss: Bool = false, _ body: () throws -> T
   ) throws -> T {
@@ -140,7 +141,7 @@ package final class Store {
     if !isReady { try prepareToWrite() }
     let transaction = try connection.begin(.write)
     var isCommitted = false
-    // Empties the caches, because SQLite assigns the same keys again after a rollback.
+    // Empties the caches after a rollback, because SQLite then assigns the same keys to other rows.
     defer { if !isCommitted { (handles, conversationIDs) = (KeyTable(), KeyTable()) } }
     try refuseNewer(version())
     let mark = try syncCommits(under: lock)
@@ -158,9 +159,10 @@ package final class Store {
     isCommitted = true
     try refuseReplaced()
     writeCount += 1
-    // Wakes followers after the commit: a follower that wakes earlier does not see the commit, and is not woken again.
+    // Wakes followers only after the commit. A follower that was woken earlier would not see the changes, and would not
+    // be woken again.
     if logged != nil || rings { SignalFile.touch(location.bell) }
-    // A process that keeps writing checkpoints the WAL when it closes the store.
+    // After the first write, a long WAL is checkpointed when the connection is closed.
     let isLone = !isBulk && !hasWritten
     hasWritten = true
     connection.checkpoint(ifOver: isLone ? Self.loneWALPages : Self.bulkWALPages, emptying: isLone)
@@ -169,9 +171,9 @@ package final class Store {
   }
 
   private func prepareToWrite() throws {
-    // The process that created the store may have been killed before it enabled the WAL.
+    // The process that created the store may have been killed before it switched to WAL mode.
     try enableWAL()
-    // The pages that a thousand messages touch do not fit into SQLite's default cache of 2 MB.
+    // SQLite's default cache of 2 MB is too small for the pages that a thousand messages change.
     try connection.execute(
       """
       PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON; PRAGMA journal_size_limit = 8388608;
@@ -181,11 +183,11 @@ package final class Store {
     isReady = true
   }
 
-  /// The lock of the store, which every writer needs.
+  /// Acquires the lock of the store, which every writer needs.
   ///
-  /// - Throws: `busy`, or an error of `refuseReplaced`, because the lock would be that of another store.
+  /// - Throws: `busy`; an error of `refuseReplaced()`, because the lock would be that of another store.
   package func writeLock(timeout: Duration? = nil) throws -> FileLock {
-    // Checked before the lock is taken, because taking it would create a lock file in the new folder.
+    // This check comes before the lock, because acquiring the lock would create a lock file in the new folder.
     try refuseReplaced()
     let milliseconds = Int((timeout ?? location.busyTimeout).microseconds / 1000)
     let lock = try FileLock(
@@ -196,9 +198,9 @@ package final class Store {
     return lock
   }
 
-  /// Switches the database to WAL mode, permanently.
+  /// Switches the database to WAL mode permanently.
   ///
-  /// A reader may prevent this; the next writer tries again.
+  /// A reader may prevent the switch. In this case the next writer tries again.
   func enableWAL() throws {
     do {
       try connection.execute("PRAGMA journal_mode = WAL")
@@ -207,7 +209,7 @@ package final class Store {
     }
   }
 
-  /// Notices that another process has linked the store since it was opened.
+  /// Determines whether another process has linked the store since this process opened it.
   private func lookForHub() throws {
     let schema = try pragma("PRAGMA schema_version")
     if schema == seenSchema { return }
@@ -215,8 +217,9 @@ package final class Store {
     isLinked = try pragma("SELECT count(*) FROM sqlite_schema WHERE name = 'hub'") > 0
   }
 
-  /// Refuses to write with a clock of the year 9998 or later: a message may live for a year, and times have four digits of
-  /// a year (RFC 3339, section 5.6).
+  /// Refuses to write if the clock shows the year 9998 or later.
+  ///
+  /// A message may live for a year, and the years of times have four digits (RFC 3339, section 5.6).
   ///
   /// - Throws: `bad_time`.
   private func refuseClock() throws {
@@ -226,9 +229,9 @@ package final class Store {
 
   private func readClock() throws { clockOffset = try pragma("SELECT coalesce(max(clock_offset), 0) FROM hub") }
 
-  /// The store's id, to which cursors are bound.
+  /// The store's id.
   ///
-  /// A restored backup has another id.
+  /// A cursor is valid only in the store with the id in the cursor. A store that was restored from a backup has another id.
   package func uuid() throws -> Identifier {
     var statement = try connection.prepare("SELECT uuid FROM store")
     return try statement.step() ? statement.identifier(0) : Identifier(high: 0, low: 0)
@@ -250,7 +253,7 @@ package final class Store {
     guard now == file else { throw replaced }
   }
 
-  /// Refuses to continue if another store was restored into the open file.
+  /// Refuses to continue if the open file now has the content of another store, which was restored into it.
   package func refuseReplaced(_ uuid: Identifier) throws {
     guard try self.uuid() == uuid else { throw replaced }
   }
@@ -262,7 +265,7 @@ package final class Store {
   }
 }
 
-// The tables, by subject. Each use makes a value of such a type, which has only the reference to the store.
+// The tables, by subject. Each property returns a new value, which contains only a reference to the store.
 
 extension Store {
   package var attachments: Attachments { Attachments(store: self) }

@@ -6,8 +6,10 @@ extension StoreLocation {
   package var lock: String { directory + "/store.lock" }
   package var bell: String { directory + "/bell" }
   package var live: String { directory + "/live" }
-  /// The files with a linked store's credentials for its hub, its credentials while it joins or while its hub moves, and the
-  /// certificates of the hub's authorities.
+  /// The files with a linked store's credentials for its hub: `hub` now, `joiningHub` while the store joins,
+  /// `movingHub` while the hub moves.
+  ///
+  /// The files whose names end with `Authority` have the certificates of the hub's authorities.
   package var hub: String { directory + "/hub" }
   package var joiningHub: String { directory + "/hub.new" }
   package var movingHub: String { directory + "/hub.moved" }
@@ -15,29 +17,36 @@ extension StoreLocation {
   package var hubAuthority: String { hub + ".crt" }
   package var joiningAuthority: String { joiningHub + ".crt" }
   package var movingAuthority: String { movingHub + ".crt" }
-  /// The lock of the process that exchanges data between a linked store and its hub.
+  /// The lock that the sync process of a linked store holds.
   package var syncLock: String { directory + "/sync.lock" }
-  /// The file with the state of that process, and the file that other processes touch to request a comparison.
+  /// `liveHub` is the file with the state of the sync process; other processes touch `liveAsked` to request a
+  /// comparison.
   package var liveHub: String { live + "/hub" }
   package var liveAsked: String { live + "/hub.asked" }
-  /// The lock of the process that exchanges files with the hub, and the file with its progress.
+  /// The lock of the process that exchanges files with the hub.
+  ///
+  /// `liveFile` is the file with the progress of that process.
   package var filesLock: String { directory + "/files.lock" }
   package var liveFile: String { live + "/hub.file" }
-  /// The file that is touched each time the hub has said who is online.
+  /// The file that the sync process touches each time the hub has reported who is online.
   package var livePresence: String { live + "/hub.presence" }
-  /// The file that programs touch while they follow the store, so that the hub is asked for new entries.
+  /// The file that programs touch while they follow the store, so that the sync process asks the hub for new entries.
   package var liveFollowed: String { live + "/hub.followed" }
-  /// Copies of conversations from before the hub was restored from a backup.
+  /// The file that programs touch when they read the store, so that the hub notifies this machine for a while.
+  package var liveRead: String { live + "/hub.read" }
+  /// The folder of copies of conversations, made when the hub was restored from a backup.
   package var forks: String { directory + "/forks" }
   package var contents: ContentFolder { ContentFolder(directory + "/attachments") }
 
   package enum State { case absent, present }
 
-  /// The identity of the database file; nil if there is none.
+  /// The identity of the database file; nil if there is no such file.
   package func file() -> FileIdentity? { FileStatus(database)?.identity }
 
-  /// Whether the store exists, determined without opening a file: closing any descriptor of a database drops the locks
-  /// that this process holds on it (sqlite.org/howtocorrupt.html, section 2.2).
+  /// Whether the store exists.
+  ///
+  /// No file is opened for this, because closing any descriptor of a database releases the locks that this process
+  /// holds on it (sqlite.org/howtocorrupt.html, section 2.2).
   package func state() throws -> State {
     guard let folder = try status(of: directory) else { return .absent }
     guard folder.kind == .folder else {
@@ -58,8 +67,10 @@ extension StoreLocation {
     throw fileError(.inputOutput, "look at", path, reason)
   }
 
-  /// Refuses a network file system, because the WAL needs memory that all processes share (sqlite.org/wal.html, section
-  /// 1).
+  /// Refuses a network file system.
+  ///
+  /// The WAL needs memory that all processes share (sqlite.org/wal.html, section 1), which a network file system does
+  /// not provide.
   private func refuseNetworkFileSystem(of folder: String? = nil) throws {
     if isOnNetwork(folder ?? directory) {
       throw DMError(
@@ -69,51 +80,58 @@ extension StoreLocation {
     }
   }
 
-  /// Refuses a folder in which no store can be made; call it before anything is created.
+  /// Refuses a folder in which no store can be created.
   ///
-  /// - Throws: `network_file_system`, or `store_damaged` if a store there has lost its database.
+  /// Call this before anything is created.
+  ///
+  /// - Throws: `network_file_system`; `store_damaged` if the folder has a store without its database.
   package func refuseUnfit() throws {
     try refuseEmptied { try state() == .absent }
     try refuseNetworkFileSystem(of: nearestExisting(directory))
   }
 
-  /// Creates the folder and the empty database, both accessible to their owner only.
+  /// Creates the folder and the empty database.
   ///
-  /// Call it before any connection is opened: SQLite copies the mode of the database to the WAL.
+  /// Only the owner can access them.
+  ///
+  /// Call this before a connection is opened, because SQLite gives the WAL the permissions of the database.
   package func create() throws {
     try createFolders()
     try refuseNetworkFileSystem()
     if case .failed(let reason) = createFile(database) { throw fileError(.cannotCreate, "create", database, reason) }
   }
 
-  /// Creates the folder and runs `body`; if `body` fails, removes the folders that were created.
+  /// Creates the folder and runs `body`.
+  ///
+  /// If `body` throws, removes the folders that this call created.
   package func keepingFolders<T>(_ body: () throws -> T) throws -> T {
     if try state() == .present { return try body() }
     let made = try createFolders()
     do {
       return try body()
     } catch {
-      // Another process may have put files into them since; folders that are not empty stay.
+      // Another process may have put files into these folders. A folder that is not empty is not removed.
       if !made.isEmpty { removeEmptyFolder(contents.path) }
       for path in made.reversed() where !removeEmptyFolder(path) { break }
       throw error
     }
   }
 
-  /// Creates the folder and those of its parents that are missing.
+  /// Creates the folder, and all folders above it that do not exist.
   ///
   /// - Returns: the folders that were created, the outermost first.
   @discardableResult
   package func createFolders() throws -> [String] {
     var made: [String] = []
     var path = ""
-    // Split as bytes: a slash followed by a combining mark is one Character, but still a separator.
+    // The path is split as bytes, because Swift treats a slash and a combining mark after it as one Character.
     for part in directory.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false) {
       path += String(Substring(part))
       if !path.isEmpty {
         switch createFolder(path, permissions: path == directory ? 0o700 : 0o777) {
         case .made:
-          // A folder's name is stored in its parent; fsync(2) of the new folder does not make the name durable.
+          // A folder's name is stored in the folder above it, so fsync(2) of the new folder does not make the name
+          // durable.
           try syncToDisk(folder(of: path))
           made.append(path)
         case .existed: break
@@ -127,14 +145,15 @@ extension StoreLocation {
 }
 
 extension StoreLocation {
-  /// Refuses a path directly in the folder of a store, or anywhere in its folders `attachments` and `live`.
+  /// Refuses a path directly in the folder of a store, or anywhere in the folders `attachments` and `live` of a store.
   ///
-  /// Files with these names have a function: for example, if the lock file is replaced, two processes can write at
-  /// once.
+  /// A file with such a path may have a function in the store. For example, if the lock file were replaced, two
+  /// processes could write at the same time.
   ///
   /// - Throws: `cannot_create`.
   package static func refuse(insideStore path: String) throws(DMError) {
-    // If the folder is absent, creating the file fails with an error that says so.
+    // If the folder does not exist, the path is accepted here; creating the file later fails with an error that names
+    // the folder.
     guard var parent = wholePath(folder(of: path)) else { return }
     var child: String?
     while true {

@@ -2,14 +2,14 @@ package import DMModel
 
 // Reads: message, read_range, user.
 
-/// The context of message records: names, the message that was replied to, whether the message is unread.
+/// The context of message records: names, the message that a message replies to, and whether a message is unread.
 ///
-/// An instance is for one user and one snapshot of the store. Answers are cached, so that a run of messages of one
-/// conversation costs a few queries, not a few for each message.
+/// A value is for one user and one snapshot of the store. The value caches what it reads, so that consecutive messages
+/// of one conversation cost a few queries, not a few for each message.
 package final class Surroundings {
   private final class Cached {
     let label: ConversationLabel
-    /// The range around the last requested message in which all messages have the same state: read or unread.
+    /// The range around the last requested message in which all messages are read, or all messages are unread.
     var range: SeqRange?
     var isRead = false
 
@@ -22,7 +22,7 @@ package final class Surroundings {
   private var names = KeyTable<String?>()
   private var replies: [Identifier: Message.Reply] = [:]
 
-  /// The maximum number of cached replies.
+  /// The number of cached replies at which the cache is emptied.
   private static let capacity = 1000
 
   init(_ store: Store, _ user: UserKey) {
@@ -30,9 +30,9 @@ package final class Surroundings {
     self.user = user
   }
 
-  /// A message that is not read from its row, because it was just written or waits for the hub.
+  /// Makes a message that is not read from the table of messages, because it was just written or waits for the hub.
   ///
-  /// - Parameter sender: the key is nil if the sender is not in the store.
+  /// - Parameter sender: the sender. The key is nil if the store does not have the sender.
   package func message(
     _ id: Identifier, in conversation: Conversations.Row, seq: Int?, from sender: (key: UserKey?, handle: Handle),
     _ text: String?, at time: Timestamp, _ status: Message.Status = .sent, nonce: String?
@@ -47,7 +47,7 @@ package final class Surroundings {
 
   package func label(of conversation: ConversationKey) throws -> ConversationLabel { try cached(conversation).label }
 
-  /// The display name of a user; nil if they have none.
+  /// The display name of a user; nil if the user has none.
   package func displayName(of user: UserKey) throws -> String? {
     if let cached = names[user.number] { return cached }
     var statement = try store.connection.prepare("SELECT display_name FROM user WHERE id = ?")
@@ -78,7 +78,7 @@ package final class Surroundings {
         break
       }
       guard range.upperBound < seq else {
-        // The first read range after the message ends the unread range.
+        // The message is unread. The unread range around it ends before the first read range that follows it.
         upper = range.lowerBound - 1
         break
       }
@@ -88,14 +88,16 @@ package final class Surroundings {
     return cached.isRead
   }
 
-  /// The message to which another replies; only its id if it is gone or hidden from the user.
+  /// The message that another message replies to.
+  ///
+  /// If that message is deleted, expired or hidden from the user, the result has only its id.
   package func reply(_ id: Identifier, as viewer: Viewer) throws -> Message.Reply {
     if let cached = replies[id] { return cached }
     var statement = try store.connection.prepare(
       "SELECT conversation, seq, sender, text, deleted_at IS NOT NULL, expires_at FROM message WHERE uuid = ?")
     statement.bind(id)
     var reply = Message.Reply(id: id)
-    // A gone message is never quoted, whatever the `extras` of the viewer are.
+    // A deleted or expired message is never quoted, even if the `extras` of the viewer include such messages.
     if try statement.step(), !statement.bool(4), statement.optionalTimestamp(5).map({ $0 > viewer.now }) ?? true,
       try viewer.reaches(statement.int(1), in: statement.conversationKey(0), from: statement.userKey(2))
     {
@@ -108,7 +110,9 @@ package final class Surroundings {
     return reply
   }
 
-  /// Empties the cache of replies; call it after the user has hidden a message.
+  /// Empties the cache of replies.
+  ///
+  /// Call this after the user has hidden a message.
   func forgetReplies() { replies = [:] }
 
   private func cached(_ conversation: ConversationKey) throws -> Cached {

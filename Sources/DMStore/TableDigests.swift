@@ -1,13 +1,18 @@
 // Reads: table_digest.
 // Writes: table_digest.
 
-/// A table with one digest in `table_digest`: the sum of the digests of its rows, so that a missing row is noticed.
+/// A table with one digest in `table_digest`: the sum of the digests of its rows.
+///
+/// If a row is missing, the sum does not match.
 ///
 /// Tables to which each new message writes have a digest in each row instead.
 package struct DigestedTable: Sendable {
   private let literal: StaticString
   private let columnList: StaticString
-  /// The number of digested columns, which come first; the values of the others can be computed from other rows.
+  /// The number of digested columns.
+  ///
+  /// The digested columns are the first columns of the table. The values of the other columns can be computed from
+  /// other rows.
   let digestedCount: Int32
 
   package var name: String { "\(literal)" }
@@ -43,7 +48,9 @@ package struct DigestedTable: Sendable {
       "user", "id, handle, display_name, bio, avatar_url, shows_presence, created_at, sends_read_receipts", 8),
   ]
 
-  /// The table with the store's id; programs change it in copies of a store, too.
+  /// The table with the store's id.
+  ///
+  /// When a program copies a store, it changes this table in the copy.
   package static let identity = DigestedTable("store", "id, uuid", 2)
 
   /// Computes the sum of the digests of all rows.
@@ -60,14 +67,14 @@ package struct DigestedTable: Sendable {
     return sum
   }
 
-  /// The stored sum; if there is none, 0, which is the sum of no rows.
+  /// The stored sum; 0 if none is stored, because 0 is the sum for a table without rows.
   package func storedDigest(in connection: borrowing Connection) throws -> UInt64 {
     var row = try connection.prepare("SELECT digest FROM table_digest WHERE name = ?")
     row.bind(name)
     return try row.step() ? UInt64(bitPattern: row.int64(0)) : 0
   }
 
-  /// Stores the sum of the current rows.
+  /// Computes the sum for the present rows, and stores it.
   package func store(in connection: borrowing Connection) throws { try store(digest(in: connection), in: connection) }
 
   func store(_ digest: UInt64, in connection: borrowing Connection) throws {
@@ -79,7 +86,7 @@ package struct DigestedTable: Sendable {
 }
 
 extension RowChanges {
-  /// Adds the changes of the current transaction to the stored sums.
+  /// Adds to the stored sums what the current transaction has changed.
   package func write(to connection: borrowing Connection) throws {
     for (table, sum) in zip(DigestedTable.all, sums) where sum != 0 {
       try table.store(table.storedDigest(in: connection) &+ sum, in: connection)

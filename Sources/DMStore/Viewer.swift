@@ -3,17 +3,17 @@ internal import DMSystem
 
 // Reads: former, hidden_range, participant.
 
-/// The messages that one user sees, for one pass over one snapshot of the store.
+/// Decides which messages one user sees, in one pass over one snapshot of the store.
 ///
-/// Only this type decides which messages a user sees.
+/// No other type decides this.
 package final class Viewer {
   /// The part of a conversation that the user can see.
   private final class Visibility {
-    /// Whether the user is in the conversation; nil if they never were.
+    /// Whether the user is in the conversation; nil if the user was never in it.
     let isMember: Bool?
-    /// The last change before the user left.
+    /// For a former member, the number of the last change that was logged before they left.
     let leftRev: Rev
-    /// The last message before the user left; nil for a member, 0 for a user who never was a member.
+    /// The number of the last message that the user may see; nil for a member, 0 for a user who was never a member.
     let end: Int?
     var hidden: [SeqRange]
 
@@ -33,12 +33,12 @@ package final class Viewer {
   package let now: Timestamp
   package let statuses: StatusReader
   package let surroundings: Surroundings
-  /// Which messages are shown although the user does not normally see them.
+  /// The messages that are shown in addition to those that the user normally sees.
   package enum Extras {
     case nothing
-    /// Tombstones, and messages that have expired.
+    /// Tombstones, and messages that have expired. Hidden messages are not shown.
     case tombstones
-    /// Messages that are deleted, expired or hidden, too; for messages that the user has sent.
+    /// All messages, even if they are deleted, expired or hidden, for a search for a message by its id or nonce.
     case everything
   }
 
@@ -62,8 +62,9 @@ package final class Viewer {
     surroundings = Surroundings(store, user)
   }
 
-  /// Whether the user sees a change as a member of its conversation; false if they had left it, nil if they never
-  /// were in it.
+  /// Whether the user was a member of a conversation when a change was logged.
+  ///
+  /// False if the user had left; nil if the user was never in the conversation.
   package func isMember(of conversation: ConversationKey, at rev: Rev) throws -> Bool? {
     let visibility = try visibility(of: conversation)
     return visibility.isMember.map { $0 || rev <= visibility.leftRev }
@@ -71,7 +72,7 @@ package final class Viewer {
 
   /// Whether the user sees a message.
   ///
-  /// - Parameter isGone: whether it is a tombstone.
+  /// - Parameter isGone: whether the message is a tombstone.
   package func sees(
     _ seq: Int, in conversation: ConversationKey, from sender: UserKey, isGone: Bool, expiresAt: Timestamp?
   ) throws
@@ -82,12 +83,12 @@ package final class Viewer {
     return try reaches(seq, in: conversation, from: sender)
   }
 
-  /// Whether the user would see a message if it were neither deleted for all nor expired.
+  /// Whether the user would see a message if it were neither deleted for everyone nor expired.
   package func reaches(_ seq: Int, in conversation: ConversationKey, from sender: UserKey) throws -> Bool {
     try !hasBlocked(sender) && hiddenRange(around: seq, in: conversation) == nil
   }
 
-  /// The hidden range that contains a message; nil if the message is in none.
+  /// The hidden range that contains a message; nil if the message is in no hidden range.
   package func hiddenRange(around seq: Int, in conversation: ConversationKey) throws -> SeqRange? {
     let visibility = try visibility(of: conversation)
     if let end = visibility.end, seq > end { return (end + 1)...Int.max }
@@ -96,9 +97,9 @@ package final class Viewer {
     return visibility.hidden[index]
   }
 
-  /// The index of the first range that does not end before a number; the ranges are ascending.
+  /// The index of the first of some ascending ranges that ends at or after a number.
   ///
-  /// A binary search, because there may be a range for each deleted message.
+  /// This is a binary search, because there may be a range for each deleted message.
   private func index(of seq: Int, in ranges: [SeqRange]) -> Int {
     var (lower, upper) = (0, ranges.count)
     while lower < upper {
@@ -108,14 +109,16 @@ package final class Viewer {
     return lower
   }
 
-  /// Records that the user has just hidden a message that they saw.
+  /// Records that the user has just hidden a message that was visible to them.
   package func hides(_ seq: Int, in conversation: ConversationKey) {
     surroundings.forgetReplies()
     guard let visibility = visibilities[conversation.number] else { return }
     visibility.hidden.insert(seq...seq, at: index(of: seq, in: visibility.hidden))
   }
 
-  /// The hidden ranges that overlap a range; messages of blocked users are not in them.
+  /// The hidden ranges that overlap a range.
+  ///
+  /// Messages of blocked users are not included.
   package func hidden(in range: SeqRange, of conversation: ConversationKey) throws -> [SeqRange] {
     try visibility(of: conversation).hidden.filter { $0.overlaps(range) }
   }
@@ -132,7 +135,7 @@ package final class Viewer {
     return found
   }
 
-  /// By how much the stored counts of a conversation are too high.
+  /// By how much the stored counts of a conversation are too high, because messages expired since the last write.
   func pending(in conversation: ConversationKey) throws -> Pending { try allPending()[conversation] ?? Pending() }
 
   var hasPending: Bool { get throws { try !allPending().isEmpty } }

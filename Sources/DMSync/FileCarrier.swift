@@ -13,6 +13,8 @@ package final class FileCarrier {
   private let location: StoreLocation
   private var lock: FileLock?
   private var isOpen = false
+  /// Whether the hub is in the state with which the store was last compared.
+  private var isCompared = false
 
   /// The size of a chunk in bytes, which is part of the protocol.
   private let chunkBytes: Int
@@ -21,10 +23,11 @@ package final class FileCarrier {
   private static let mostChunks = 16
   /// Whether the last transfer was an upload.
   private var hasUploaded = false
-  /// The file to transfer next, if the current one must wait for it.
+  /// The file to transfer next, if it comes before the rest of the current file.
   private var following: HubFiles.Row?
-  /// A round trip that takes less than `fast` doubles the number of chunks, and one that takes more than `slow` halves
-  /// it; in microseconds.
+  /// The limits, in microseconds, by which the number of chunks is adapted to the connection.
+  ///
+  /// A round trip shorter than `fast` doubles the number of chunks; a round trip longer than `slow` halves the number.
   private static let fast: Int64 = 1_000_000
   private static let slow: Int64 = 4_000_000
   /// Microseconds until the next attempt after a fault of the connection, and after an error on this machine.
@@ -42,7 +45,7 @@ package final class FileCarrier {
     _ = createFolder(location.live)
   }
 
-  /// Takes the lock of the process that exchanges files, and keeps it as long as this object exists.
+  /// Acquires the lock that lets only one process exchange files, and keeps the lock as long as this object exists.
   ///
   /// - Returns: false if another process has it.
   /// - Throws: `io_error`.
@@ -62,7 +65,17 @@ package final class FileCarrier {
       removeFile(location.liveFile)
     }
     try carryAll()
-    try messenger.trimContents()
+    try trim()
+  }
+
+  /// Removes contents that take more room than they may, and that the hub would give back.
+  ///
+  /// - Throws: `HubFault`.
+  package func trim() throws {
+    guard try messenger.exceedsContentsLimit(), try messenger.linkedStore().1.network != .offline else { return }
+    defer { close() }
+    try open()
+    if isCompared { try messenger.trimContents() }
   }
 
   private func carryAll() throws {
@@ -91,7 +104,7 @@ package final class FileCarrier {
   /// The next file: uploads and fetches alternate, and smaller files come first.
   private func next() throws -> HubFiles.Row? { try store.read { try store.hubFiles.next(uploads: !hasUploaded) } }
 
-  /// Whether another file, now in `following`, comes before the rest of this one.
+  /// Whether another file must be transferred before the rest of this one; stores that file in `following`.
   private func mustYield(_ file: HubFiles.Row) throws -> Bool {
     following = try next()
     return following?.key != file.key
@@ -116,6 +129,7 @@ package final class FileCarrier {
       throw HubFault.lost("the hub's version takes no files; ask its administrator to update it")
     }
     isOpen = true
+    isCompared = (hello.epoch, hello.startedAt) == (hub.epoch, hub.startedAt)
   }
 
   private func close() {
@@ -176,7 +190,7 @@ package final class FileCarrier {
     return false
   }
 
-  /// Gives a file a new id in all waiting messages, because its id is taken on the hub.
+  /// Gives a file a new id in all waiting messages, because another file on the hub has its id.
   private func replace(_ file: HubFiles.Row) throws {
     try store.write { try Session(messenger, store, messenger.linkedStore().1.user).replace(file, with: .random()) }
   }
@@ -202,7 +216,7 @@ package final class FileCarrier {
 
   private func fetch(_ file: HubFiles.Row) throws {
     try location.contents.create()
-    // The content may be here already. If its size differs, the sender has described a wrong size.
+    // The store may have this content already. If the sizes differ, the sender has described a wrong size.
     if location.contents.size(of: file.key.hash) != nil { return try finishFetching(file) }
     var part = try PartialContent(location.contents, file, chunkBytes)
     while part.count < file.key.size {

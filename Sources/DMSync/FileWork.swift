@@ -8,9 +8,12 @@ package final class FileWork {
   private let start: () throws -> Void
   /// When a process may be started again, as a time of `monotonicMicroseconds`.
   private var startAt: Int64 = 0
+  /// When to look again whether contents take more room than they may, as a time of `monotonicMicroseconds`.
+  private var trimAt: Int64 = 0
 
-  /// Both are in microseconds.
+  /// `pause` and `tick` are in microseconds.
   private static let pause: Int64 = 2_000_000
+  private static let trimPause: Int64 = 660_000_000
   private static let tick: Int64 = 200_000
   /// The maximum number of processes that `finish` starts.
   private static let mostStarts = 20
@@ -25,6 +28,7 @@ package final class FileWork {
   ///
   /// - Returns: when to look again, as a time of `monotonicMicroseconds`; `.max` if no file waits.
   @discardableResult func carry(_ engine: SyncEngine) throws -> Int64 {
+    try trim(engine)
     guard let dueAt = try engine.filesDueAt() else { return .max }
     let now = monotonicMicroseconds()
     let rest = max(0, dueAt.microseconds - Timestamp.now.microseconds)
@@ -48,5 +52,14 @@ package final class FileWork {
       try engine.drain()
     }
     try engine.drain()
+    try trim(engine)
+  }
+
+  /// Starts the process if contents take more room than they may.
+  private func trim(_ engine: SyncEngine) throws {
+    let now = monotonicMicroseconds()
+    guard engine.hello?.hasFiles == true, now >= trimAt else { return }
+    trimAt = now + Self.trimPause
+    if try messenger.exceedsContentsLimit() { try start() }
   }
 }

@@ -1,12 +1,13 @@
 internal import DMKit
 internal import DMStore
 
-/// The state of the open connection, as a state machine: it takes events, and returns the work to be done.
+/// The state of the open connection, as a state machine whose input is events, and whose output is work for the engine.
 ///
 /// It does no input or output. Each connection starts with a new state machine.
 struct HubConnection {
-  /// An event of the connection; `held` is how far this store has pulled the conversation, nil if it has not pulled any
-  /// of it.
+  /// An event of the connection.
+  ///
+  /// `held` says how far this store has pulled the conversation; nil if the store has not pulled any entry.
   enum Event {
     /// The hub has accepted the connection.
     case opened(HubHello)
@@ -45,7 +46,7 @@ struct HubConnection {
 
   /// The hub's greeting; nil while no connection is open.
   private(set) var hello: HubHello?
-  /// What the last comparison says about each conversation, until the conversation is pulled.
+  /// The result of the last comparison for each conversation that it listed, until the conversation is pulled.
   private(set) var named: [Identifier: HubComparison.Conversation] = [:]
   /// The hub's lists of members, each until its conversation is pulled.
   ///
@@ -140,8 +141,9 @@ struct HubConnection {
     hello?.isStandby == false && !held.isWhole
   }
 
-  /// Requests a comparison, because the last one may be out of date; if the next pull is no better, sets the
-  /// conversation aside.
+  /// Requests a comparison, because the last one may be out of date.
+  ///
+  /// If the next pull has the same fault, sets the conversation aside.
   private mutating func doubt(_ id: Identifier) -> [Output] {
     guard doubted.insert(id).inserted else { return setAside(id, for: .hubDamaged) }
     mustCompare = true

@@ -3,13 +3,13 @@ package import DMModel
 
 /// The reason why a call to a hub failed.
 package enum HubFault: Error, Equatable, Sendable {
-  /// The hub cannot be reached, or the connection ended; the hub may have carried out what was in progress.
+  /// The hub cannot be reached, or the connection ended; the hub may have carried out the call that was in progress.
   case lost(String)
   /// The hub refuses this login, for example because it was revoked.
   case refused(String)
   /// The server denies this login a permission, perhaps only during maintenance.
   case denied(String)
-  /// The configuration of the server does not let this login in, because the login was revoked, or during maintenance.
+  /// The configuration of the server refuses this login, because the login was revoked, or because of maintenance.
   case turnedAway(String)
   /// The hub, its protocol or the person is not the expected one.
   case mismatch(String)

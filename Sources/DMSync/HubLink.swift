@@ -33,7 +33,7 @@ package protocol HubLink: AnyObject {
   /// Sends the user's signals to the hub, and returns those of other users.
   func signals(_ own: HubSignals) throws -> [HubSignal]
 
-  /// Gives own states to the hub; returns the hub's states after a rev and those of the given conversations, in the order of
+  /// Sends own states to the hub; returns the hub's states after a rev and those of the given conversations, ordered by
   /// their revs.
   ///
   /// The hub replaces a state only if it still has the mark that the given state names, and only within the user's quota.
@@ -61,7 +61,7 @@ package struct HubHello: Equatable, Sendable {
   package let now: Timestamp
   /// Seconds between two comparisons; nil if the hub notifies this machine.
   package var pollSeconds: Int?
-  /// Whether a connection pooler is in between, so that the hub cannot notify this machine.
+  /// Whether the connection goes through a pooler, so that the hub cannot notify this machine.
   package var isPooled = false
   package var peopleRev: Int64 = 0
   /// Whether the hub supports signals.
@@ -151,7 +151,7 @@ package struct HubOperation: Equatable, Sendable {
   package var seq: Int?
   package var arguments: HubArguments
   package var payload: [UInt8]?
-  /// Whether other machines are notified of it at once.
+  /// Whether other machines are notified of the operation at once.
   package var isAnnounced = true
 
   package init(
@@ -260,7 +260,7 @@ package enum HubSignal: Equatable, Sendable {
 
 /// An own state: what the user alone decides about a conversation, as bytes that the hub does not read.
 package struct HubOwnState: Equatable, Sendable {
-  /// The conversation; `HubOwnState.general` for what is not about one conversation, such as blocks.
+  /// The conversation; `HubOwnState.general` for the state that is not about one conversation, but has the blocks.
   package let conversation: Identifier
   /// The rev of the state on the hub; 0 for a state that is given to the hub.
   package let rev: Int64

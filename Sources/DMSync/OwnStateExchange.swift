@@ -18,9 +18,9 @@ struct OwnStateExchange {
   private(set) var awaited: Set<Identifier> = []
   /// The conversations that were queued to be pulled, because of `missing`, since the last comparison.
   private var tried: Set<Identifier> = []
-  /// The rev of the first state that was not taken, and must be requested again.
+  /// The rev of the first state that could not be merged, and must be requested again.
   private var firstLeft: Int64?
-  /// Whether no state can be taken until a conversation is pulled, or until the hub reports another rev.
+  /// Whether no state can be merged until a conversation is pulled, or until the hub reports another rev.
   private var isAtRest = false
   /// When changed states can be given to the hub again, as a time of `monotonicMicroseconds`.
   private(set) var heldUntil: Int64 = 0
@@ -55,7 +55,8 @@ struct OwnStateExchange {
     (isAtRest, comparedRev, heldUntil) = (true, nil, time + Self.pause)
   }
 
-  /// A state was too large to be given, or the hub has not stored it, or its answer needs messages that this store lacks.
+  /// The hub has not stored a given state, or a state was too large to be given, or the hub's state refers to missing
+  /// messages.
   mutating func refused(at time: Int64) { heldUntil = time + Self.pause }
 
   /// Microseconds until changed states are given again.
@@ -70,10 +71,10 @@ struct OwnStateExchange {
   ///
   /// - Parameters:
   ///   - states: all states of the page, whose last rev is `end`.
-  ///   - new: the conversations of the states that were not taken.
-  ///   - left: the rev of the first state that was not taken.
+  ///   - new: the conversations of the states that could not be merged.
+  ///   - left: the rev of the first state that could not be merged.
   ///   - isLast: whether the hub has no more states.
-  /// - Returns: the rev up to which this store has taken all states; nil while all states are read again and more
+  /// - Returns: the rev up to which this store has merged all states; nil while all states are read again and more
   ///   follow.
   mutating func read(
     _ states: [HubOwnState], to end: Int64, missing new: Set<Identifier>, firstLeft left: Int64?, isLast: Bool
@@ -98,8 +99,8 @@ struct OwnStateExchange {
     return seen
   }
 
-  /// The conversations to pull, because their states refer to later messages; each is returned once until the next
-  /// comparison.
+  /// The conversations to pull, because their states refer to later messages; each conversation is returned only once
+  /// until the next comparison.
   mutating func takeMissing() -> Set<Identifier> {
     defer { tried.formUnion(missing) }
     return missing.subtracting(tried)

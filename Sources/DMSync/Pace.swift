@@ -2,7 +2,7 @@ internal import DMKit
 
 /// The sizes of pushes and pulls, and the conversations and hints that the engine skips for a while.
 ///
-/// These are kept from one connection to the next.
+/// These values are kept from one connection to the next.
 ///
 /// Times are those of `monotonicMicroseconds`.
 struct Pace {
@@ -112,7 +112,7 @@ struct Pace {
     if expectedReceipts[id] == nil { expectedReceipts[id] = time }
   }
 
-  /// Returns the groups to be pulled for receipts at a time, and forgets them.
+  /// Returns the groups that must be pulled for receipts by `time`, and forgets them.
   mutating func takeExpectedReceipts(at time: Int64) -> [Identifier] {
     let due = expectedReceipts.filter { $0.value <= time }.keys.sorted()
     for id in due { expectedReceipts[id] = nil }

@@ -8,13 +8,13 @@ internal import DMSystem
 struct Readers {
   private let location: StoreLocation
   private var followed: (touched: Timestamp, seenAt: Int64)?
-  private var asked: (touched: Timestamp, seenAt: Int64)?
+  private var read: (touched: Timestamp, seenAt: Int64)?
 
   /// How long a program counts as a reader after it touched its file, in microseconds.
   ///
   /// A follower touches its file every 5 seconds; a program that reads once may soon be called again.
   private static let followerLifetime: Int64 = 45_000_000
-  private static let askerLifetime: Int64 = 60_000_000
+  private static let readerLifetime: Int64 = 60_000_000
 
   init(_ location: StoreLocation) { self.location = location }
 
@@ -23,9 +23,9 @@ struct Readers {
     Self.isRecent(location.liveFollowed, &followed, Self.followerLifetime)
   }
 
-  /// Whether a program follows the store, or has lately asked for a comparison with the hub.
+  /// Whether a program follows the store, or has lately read it.
   mutating func needHints() -> Bool {
-    areFollowing() || Self.isRecent(location.liveAsked, &asked, Self.askerLifetime)
+    areFollowing() || Self.isRecent(location.liveRead, &read, Self.readerLifetime)
   }
 
   private static func isRecent(

@@ -30,8 +30,8 @@ extension Replica {
     var state = old
     try store.hubKnown.remember(row.key, of: me)
     if reason != .seesMore { try keepCopy(of: row) }
-    // Operations are queued again even if the hub has all of them, because it may be restored again before the log is
-    // pulled.
+    // Operations are queued again even if the hub has all of them, because the hub may be restored again before the log
+    // is pulled.
     try queueAgain(row)
     try store.conversations.empty(row.key, keeping: me)
     if reason == .gone {
@@ -48,7 +48,7 @@ extension Replica {
     begunAnew.append(row.id)
   }
 
-  /// Copies the messages that the user sees into a file, because other users may never push theirs again.
+  /// Copies the messages that the user sees into a file, because other users may never push their messages again.
   private func keepCopy(of row: Conversations.Row) throws {
     let folder = store.location.forks
     if case .failed(let reason) = createFolder(folder) { throw storeError("create", folder, reason) }
@@ -89,8 +89,8 @@ extension Replica {
     for operation in settings.values where isMember { try setAgain(operation, in: row) }
   }
 
-  /// Makes the hub refuse the queued messages and edits of a group, if the group has members on the hub that it does
-  /// not have in this store.
+  /// Makes the hub refuse the queued messages and edits of a group, if the group has members on the hub who are not its
+  /// members in this store.
   private func restrictOpen(in row: Conversations.Row, _ audience: Audience) throws {
     for operation in try store.outbox.pending(in: row.key) where [.say, .edit].contains(operation.act) {
       var arguments = try HubArguments(json: operation.arguments)

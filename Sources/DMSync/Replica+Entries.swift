@@ -21,7 +21,7 @@ extension Replica {
     if let operation, operation.act != .say { try store.outbox.finish(operation.key, rev: entry.rev) }
   }
 
-  /// Adds the actor of an entry as a member if they are not one in this store, because they left before the list of
+  /// Adds the actor of an entry as a member if this store does not list them, because they left before the list of
   /// members was read.
   func admit(_ user: UserKey, to row: Conversations.Row) throws {
     guard let membership = try store.members.membership(of: user, in: row.key) else {
@@ -40,8 +40,8 @@ extension Replica {
     guard try user(entry.actor) == me, let nonce = entry.nonce, let operation = try store.outbox.row(nonce: nonce)
     else { return nil }
     if operation.state == .acknowledged, operation.rev == entry.rev { return operation }
-    // Another machine has used the nonce for another message. The entry is of that message, so the hub's answer decides
-    // about this operation.
+    // Another machine has used the nonce for another message, and the entry is about that message. The hub's answer to
+    // the push decides about this operation.
     let (said, mine) = (HubPayload.text(entry.payload), HubPayload.text(operation.payload))
     if entry.kind == .message, let said, let mine, !said.hasSameContent(as: mine) { return nil }
     return operation
@@ -136,8 +136,8 @@ extension Replica {
     if let heir {
       try store.members.setOwner(heir, of: log.row.key)
     } else if try !store.members.hasOwner(log.row.key), let next = try store.members.longestMember(of: log.row.key) {
-      // The owner who left was only chosen by `supplyOwner`: for an owner on the hub, the entry would name the next
-      // owner.
+      // The owner who left was not an owner on the hub, but was chosen by `supplyOwner`. Otherwise, the entry would
+      // name the next owner.
       try store.members.setOwner(next, of: log.row.key)
     }
     if user == me, entry.rev > log.named { log.state.sees.close(after: entry.rev) }

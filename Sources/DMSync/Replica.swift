@@ -1,11 +1,11 @@
 internal import DMKit
 internal import DMStore
 
-/// Applies the hub's logs to a linked store: does in the store what each entry says, in the name of its actor and at
-/// its time.
+/// Applies the hub's logs to a linked store: makes the change of each entry in the store, in the name of the entry's
+/// actor and with the entry's time.
 ///
 /// The author of an entry cannot make this class fail, because content that cannot be read or does not fit is skipped.
-/// Only errors of the store are thrown, and `LogFault` for a log that no working hub sends.
+/// This class throws only errors of the store and, for a log that no working hub sends, `LogFault`.
 final class Replica {
   let messenger: Messenger
   let store: Store
@@ -86,8 +86,8 @@ final class Replica {
     }
   }
 
-  /// Restores fields of the user's own state after a replay, because each message takes a conversation out of the
-  /// archive, even if the user has had the message before.
+  /// Restores fields of the user's own state after the log was pulled again, because each message unarchives the
+  /// conversation, even if the user has had the message before.
   private func restore(_ fields: Members.OwnFields, in log: Log) throws {
     guard let now = try store.members.ownFields(of: me, in: log.row.key) else { return }
     for (state, isNew) in [

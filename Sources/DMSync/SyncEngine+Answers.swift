@@ -38,7 +38,8 @@ extension SyncEngine {
 
   private func settle(_ row: Outbox.Row, _ answer: HubAnswer) throws {
     guard let rev = answer.rev else {
-      // The other user had started the direct conversation before: its log has the id under which messages are pushed.
+      // The other user had already started the direct conversation. Its log is pulled next, and has the id under which
+      // messages are pushed.
       if let id = answer.conversation, try state(of: id) == nil { enqueue(id) }
       return try store.outbox.finish(row.key, rev: nil)
     }
@@ -46,7 +47,8 @@ extension SyncEngine {
     let isPulled = try row.conversation.flatMap(store.hubConversations.row).map { $0.rev >= rev } ?? false
     guard isPulled else { return answer.conversation.map(enqueue) ?? () }
     if row.act == .say, let id = answer.id {
-      // The entry was pulled, but its message is not in this store: the hub's log differs from the one that was pulled.
+      // The entry was pulled, but its message is not in this store. So the hub's log is no longer the one that was
+      // pulled.
       guard try store.messages.address(of: id) != nil else { return try take(.isBehind) }
       // Another machine of the user sent the same message, and its entry arrived before this store's push.
       try orderedElsewhere(row, as: id)

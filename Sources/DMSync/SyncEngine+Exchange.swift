@@ -131,7 +131,8 @@ extension SyncEngine {
     return Pushed(row: row, operation: operation)
   }
 
-  /// Plans to pull the groups to which messages were pushed once more, when most members have acknowledged them.
+  /// Plans another pull of each group to which a message was pushed, for the time when most members have acknowledged
+  /// the message.
   private func expectReceipts(of operations: [Pushed]) throws {
     for pushed in operations where pushed.row.act == .say {
       guard let key = pushed.row.conversation, try isGroup(key), let id = pushed.operation.conversation else {
@@ -141,7 +142,7 @@ extension SyncEngine {
     }
   }
 
-  /// Microseconds from the sending of a message until a machine without a delay has acknowledged it.
+  /// Microseconds in which other machines acknowledge a message, besides the delay of their receipts.
   private static let receiptTime: Int64 = 500_000
 
   /// Whether a delivery receipt must wait, so that one receipt acknowledges many messages.
@@ -179,7 +180,8 @@ extension SyncEngine {
         return nil
       }
       operation.conversation = try store.conversations.id(conversation)
-      // Each member of a group acknowledges each message; the sender's machine expects that, and the others can wait.
+      // The receipts of a group are many, so they cause no hints. The sender's machine pulls them at a planned time,
+      // and other machines can wait.
       if row.act == .delivered { operation.isAnnounced = try !isGroup(conversation) }
     }
     if try waitsForFiles(operation.arguments) { return nil }
@@ -206,8 +208,9 @@ extension SyncEngine {
 
   // MARK: Applying what was pulled
 
-  /// Records a batch and the answers to a push: in one transaction if the batch is small, because other programs wait
-  /// while this one writes.
+  /// Records a batch and the answers to a push: in one transaction if the batch is small.
+  ///
+  /// A large batch is a transaction of its own, because other programs wait until it ends.
   private func record(
     _ batch: HubBatch?, _ operations: [Pushed], _ answers: [HubAnswer], _ pulled: inout [Identifier: Int]
   ) throws {

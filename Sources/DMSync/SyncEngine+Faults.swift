@@ -26,7 +26,7 @@ extension SyncEngine {
   }
 
   /// Empties a conversation after the hub was restored, so that its log is pulled again; if the hub's log has gaps,
-  /// sets the conversation aside as it is.
+  /// keeps the conversation unchanged, and sets it aside.
   func beginAnewIfWhole(_ id: Identifier) throws {
     if try isWhole(id) { try beginAnew(id, .setBack) } else { try take(.doesNotFit(id, .hubDamaged)) }
   }

@@ -28,8 +28,9 @@ extension SyncEngine {
 
   func hasOwnStates() throws -> Bool { try hasOwnStateNews() || hasOwnStateChanges() }
 
-  /// Takes the own states that are newer on the hub; if there are none, gives the hub those that were changed in this
-  /// store.
+  /// Merges the own states that are newer on the hub into this store.
+  ///
+  /// If there are none, gives the hub the own states that were changed in this store.
   func exchangeOwnStates() throws {
     let hasNews = try hasOwnStateNews()
     let given = try !hasNews && hasOwnStateChanges() ? prepareOwnStates() : []
@@ -46,8 +47,8 @@ extension SyncEngine {
     if isLast, !areTaken { ownStates.refused(at: monotonicMicroseconds()) }
   }
 
-  /// Takes the blocks that the user set on other machines, before anything is pulled, so that blocked users get no
-  /// receipts.
+  /// Applies the blocks that the user set on other machines before anything is pulled, so that this machine sends no
+  /// receipts to blocked users.
   func takeBlocksFirst() throws {
     guard try hasOwnStateNews() else { return }
     var first = try ownStates.cursor ?? store.read(store.hubOwnStates.rev)
@@ -143,12 +144,12 @@ struct OwnStateTaking {
   private let store: Store
   private let user: UserKey
   private let engine: SyncEngine
-  /// The rows to write, and the names of conversations to set, after all states were taken.
+  /// The rows to write, and the names of conversations to set, after all states were merged.
   private var rows: [HubOwnStates.Row] = []
   private var names: [ConversationKey: String?] = [:]
   /// The conversations whose states refer to messages that this store does not have.
   private(set) var missing: Set<Identifier> = []
-  /// The rev of the first state that was not taken.
+  /// The rev of the first state that could not be merged.
   private(set) var firstLeft: Int64?
 
   init(_ engine: SyncEngine, _ user: UserKey) {
@@ -160,8 +161,9 @@ struct OwnStateTaking {
   /// Each state gets a new session, because a session caches what it has read.
   private var session: Session { Session(engine.messenger, store, user) }
 
-  /// Takes a state if this store already has the messages to which the state refers; otherwise notes that they are
-  /// missing.
+  /// Merges a state into this store.
+  ///
+  /// If this store lacks messages to which the state refers, only adds the conversation to `missing`.
   mutating func take(_ state: HubOwnState) throws {
     var key: ConversationKey?
     if state.conversation != HubOwnState.general {
@@ -183,7 +185,7 @@ struct OwnStateTaking {
     // An earlier rev comes from a restored hub, or from a standby that lags.
     let isSetBack = state.rev <= row.rev && row.mark != nil
     if isSetBack, engine.hello?.isStandby != false { return }
-    // Before the first exchange of a state, all that this store has of it counts as changed, so that it is kept.
+    // Before the first exchange of a state, all its fields in this store count as changed, so that they are kept.
     let isChanged = isSetBack || row.isChanged || held == nil
     let base = OwnState(of: row) ?? OwnState()
     let isNewer = row.isFromBeforeRestore && state.isPresent
@@ -192,9 +194,9 @@ struct OwnStateTaking {
     // A later version of this program has written the state, so it is stored, but not merged.
     guard let theirs = OwnState(bytes: state.state) else { return rows.append(row) }
     let mine = try session.ownState(of: key)
-    // After a restore, all fields of this store win over a state from the backup. Over a state that another machine has
-    // written since, only the fields that were changed here win. In both cases, all marks of messages and all blocks
-    // are kept.
+    // The fields of this store replace all fields of a state from the backup of a restored hub. If another machine has
+    // written the state after the restore, only the fields that were changed here replace those of the state. In both
+    // cases, the ranges of messages and the blocks of both states are kept.
     let bases = isSetBack ? [(isNewer ? base : theirs).withoutMarks()] : [base] + given
     try take(isChanged ? mine.merged(with: theirs, since: bases) : theirs, mine, theirs, isChanged ? mine : base, &row)
   }
@@ -203,8 +205,9 @@ struct OwnStateTaking {
     _ wanted: OwnState, _ mine: OwnState, _ theirs: OwnState, _ before: OwnState, _ row: inout HubOwnStates.Row
   ) throws {
     var (merged, old) = (wanted, mine)
-    // The marks of this store may differ from the last exchanged ones although the user has changed nothing, for
-    // example because messages were deleted. So changes are found by comparing with the last exchanged ones.
+    // The ranges of messages in this store may differ from the last exchanged ranges although the user has changed
+    // nothing, for example because messages were deleted. So changes are found by a comparison with the last exchanged
+    // ranges.
     (old.hidden, old.read, old.unread) = (before.hidden, before.read, before.unread)
     if let key = row.conversation {
       try endArchive(&merged, mine, theirs, key)
@@ -215,15 +218,15 @@ struct OwnStateTaking {
     rows.append(row)
   }
 
-  /// Sets the names of conversations, and writes the rows of the states that were taken.
+  /// Sets the names of conversations, and writes the rows of the states that were merged.
   mutating func finish() throws {
     try session.takeNames(names)
     // The rows are written last, because each change of the store above marks a row as changed.
     for row in rows { try store.hubOwnStates.write(row) }
   }
 
-  /// Keeps a conversation listed if another machine archived or deleted it before that machine had a message that this
-  /// store has.
+  /// Keeps a conversation listed if this store has a message that another machine did not yet have when it archived or
+  /// deleted the conversation.
   private func endArchive(_ merged: inout OwnState, _ mine: OwnState, _ theirs: OwnState, _ key: ConversationKey) throws
   {
     guard merged.isArchived && !mine.isArchived || merged.isDeleted && !mine.isDeleted,
@@ -235,7 +238,7 @@ struct OwnStateTaking {
 
   /// Whether this store has the messages to which a state refers.
   ///
-  /// If a pull has not brought these messages, the hub has lost them, and the state is taken without them. While a log
+  /// If a pull has not brought these messages, the hub has lost them, and the state is merged without them. While a log
   /// is being pulled again, the result is false, because the conversation's own state in this store is not complete
   /// then.
   private func has(_ state: HubOwnState, _ row: Conversations.Row) throws -> Bool {
@@ -244,7 +247,7 @@ struct OwnStateTaking {
     return (OwnState(bytes: state.state)?.lastSeq ?? 0) <= row.lastSeq
   }
 
-  /// Marks the states that a restored hub has lost as changed, so that they are given to the hub again.
+  /// Marks states as changed if a restored hub has lost them, so that they are given to the hub again.
   ///
   /// - Parameter seen: the conversations of which the hub has states.
   func takeLoss(except seen: Set<Identifier>) throws {

@@ -89,12 +89,15 @@ package final class SyncEngine {
   /// Starts or stops hints of the hub, and compares the store with the hub after a start.
   ///
   /// Each hint wakes all machines that listen, so a machine listens only while a program on it waits for changes.
-  package func listen(_ isOn: Bool) throws {
-    guard isOn != listens else { return }
+  ///
+  /// - Returns: whether the store was compared.
+  @discardableResult package func listen(_ isOn: Bool) throws -> Bool {
+    guard isOn != listens else { return false }
     listens = isOn
-    guard hello != nil else { return }
+    guard hello != nil else { return false }
     try link.listen(isOn)
     if isOn { try compare() }
+    return isOn
   }
 
   // MARK: Comparing
@@ -162,8 +165,8 @@ package final class SyncEngine {
     if hello.isStandby { return }
     let hub = try hub()
     let isSame = (hub.epoch, hub.startedAt) == (hello.epoch, hello.startedAt)
-    // If a conversation was set aside before this store had any of it, the old horizon is kept, so that the next comparison
-    // lists that conversation again.
+    // If a conversation was set aside before this store had any of its entries, the old horizon is kept, so that the
+    // next comparison lists that conversation again.
     let isForgotten = try store.read { try connection.setAside.keys.contains { try state(of: $0) == nil } }
     let before = isSame ? hub.horizon : nil
     let kept = isForgotten ? before ?? "0" : horizon
@@ -202,7 +205,7 @@ package final class SyncEngine {
     }
   }
 
-  /// The state of a conversation's log in this store; nil if the store has none of it.
+  /// The state of a conversation's log in this store; nil if the store has no part of the log.
   func state(of id: Identifier) throws -> HubConversations.Row? {
     try store.conversations.row(id).flatMap { try store.hubConversations.row($0.key) }
   }

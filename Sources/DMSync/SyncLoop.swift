@@ -47,7 +47,7 @@ package final class SyncLoop {
     _ = createFolder(location.live)
   }
 
-  /// Takes the lock of the sync process, and keeps it as long as this object exists.
+  /// Acquires the lock that lets only one process sync the store, and keeps the lock as long as this object exists.
   ///
   /// - Returns: false if another process has it.
   /// - Throws: `io_error`.
@@ -118,11 +118,11 @@ package final class SyncLoop {
     running.lastSyncAt = engine.answeredAt
     running.answered = asked
     running.setAside = engine.setAside.mapValues(\.rawValue)
-    running.listens = engine.listens
+    running.listens = engine.listens && engine.hello?.takesTurns != true
     try show(engine.hello?.pollSeconds == nil ? .live : .polling)
   }
 
-  /// Why the hub answers, but does not work as it should; nil if it does.
+  /// The reason why the hub does not work properly although it answers; nil if it works properly.
   private var hindrance: String? {
     guard let hello = engine.hello else { return nil }
     if hello.isStandby { return "the hub is a standby, which accepts no changes" }
@@ -199,9 +199,9 @@ package final class SyncLoop {
       }
       let asked = asked
       let isAsked = asked != running.answered
-      try engine.listen(readers.needHints())
+      let isCompared = try engine.listen(readers.needHints())
       running.listens = engine.listens
-      if isAsked { try engine.compare() }
+      if isAsked, !isCompared { try engine.compare() }
       workAt = try engine.hasWork() ? work(&pauses, isAsked: isAsked) : .max
       filesAt = try files?.carry(engine) ?? .max
       if hasSignals, try signals.carry() { engine.answeredAt = .now }

@@ -2,6 +2,13 @@ internal import CSystem
 package import DMModel
 internal import Glibc
 
+/// Sets the modification time of a file to now, if this process may.
+///
+/// - Returns: false if the file does not exist; it is not created.
+package func markUsed(_ path: String) -> Bool {
+  utimensat(AT_FDCWD, path, nil, AT_SYMLINK_NOFOLLOW) == 0 || errno != ENOENT && errno != ENOTDIR
+}
+
 /// An empty file whose modification time is a signal.
 ///
 /// Nothing is thrown: if the file cannot be touched, the signal comes later or not at all.

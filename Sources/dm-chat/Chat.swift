@@ -2,7 +2,7 @@ internal import DMCLI
 internal import DMKit
 internal import DMSystem
 
-/// A conversation in a window: a loop that draws its model, waits for an event or a key, and handles it.
+/// A conversation in a window: a loop that draws the model, waits for events and keys, and updates the model.
 final class Chat {
   private let call: Invocation
   private let window: Window
@@ -50,7 +50,7 @@ final class Chat {
 
   /// Shows the conversation until the user leaves it, and saves the unsent text as the draft.
   ///
-  /// After an error, prints that text.
+  /// After an error, prints the unsent text.
   func run() throws -> ChatModel.End {
     do {
       try converse()
@@ -77,7 +77,7 @@ final class Chat {
     }
     shownTyping.show(false)
     if window.ending == nil { try markRead(now: .max) }
-    // The screen that is left has what was sent last.
+    // The rows stay on the terminal after the program ends, and must show the message that was sent last.
     for event in try follower.next(within: .zero) ?? [] { take(event) }
     try load()
     draw()
@@ -122,7 +122,8 @@ final class Chat {
       case .resized: model.resize(try Self.layout(call, messenger))
       case .ended: model.leave(.quit)
       }
-      // The next key acts on the messages that are shown; letters make nothing stale.
+      // The next key acts on the messages on the screen, so these are updated first. After a letter, no update is
+      // needed.
       if model.isStale { try load() }
     }
     window.putBack(events)
@@ -142,7 +143,7 @@ final class Chat {
     }
   }
 
-  /// Adds to the line the keys that were typed before the user could see that it was not sent.
+  /// Adds keys to the line after it could not be sent: the keys that were typed before the user could see that.
   ///
   /// - Returns: the other events.
   private func keepKeys(in events: ArraySlice<Window.Event>) -> ArraySlice<Window.Event> {
@@ -183,7 +184,7 @@ final class Chat {
   private func keepDraft() throws {
     if model.composition.draft == model.composition.loadedDraft { return }
     guard var draft = model.composition.draft else { return try removeDraft() }
-    // Keeps a draft that another window has saved meanwhile, above this one.
+    // Another window may have saved a draft meanwhile; that draft is kept, above this one.
     if let other = try acts.existing()?.draftText, other != model.composition.loadedDraft, other != draft {
       draft = other + "\n" + draft
     }

@@ -3,15 +3,16 @@ internal import DMKit
 
 /// The state of the window, including the line that the user writes: a value that events, keys and commands change.
 ///
-/// It does no I/O. `Loader` reads the messages that it lacks, `render` makes its rows, and `Chat` carries out its
-/// requests.
+/// The model does no I/O. `Loader` reads the messages that the model lacks, `render` makes the rows of the window, and
+/// `Chat` carries out the actions that the model requests.
 struct ChatModel {
   enum End { case quit, list }
 
   /// An action of a key that `Chat` must carry out.
   enum Request {
     case enter, complete, redraw
-    /// Put an `/edit` command for the user's last message before this number into the line; nil for the last one.
+    /// Put an `/edit` command into the line, for the user's last message before this number; nil for their last message
+    /// of all.
     case offerOwn(before: Int?)
   }
 
@@ -53,7 +54,7 @@ struct ChatModel {
   var isOnline: Bool?
   /// Whether the hub of the store cannot be reached.
   private(set) var isHubLost = false
-  /// The users that the user blocks.
+  /// The users who are blocked by the user of this window.
   var blocked: Set<Handle> = []
   /// Whether the messages on the screen cannot be marked as read.
   var cannotMark = false
@@ -160,7 +161,7 @@ extension ChatModel {
     if loaded.hasNewer { lack.newest = true }
   }
 
-  /// Puts an `/edit` command for a message of the user into the line; says so if there is none.
+  /// Puts an `/edit` command for a message of the user into the line; shows a notice if there is no such message.
   mutating func offer(_ own: Message?) {
     guard let own else { return say("there is no message to edit here") }
     offer(own)

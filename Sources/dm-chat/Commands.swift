@@ -7,7 +7,7 @@ struct Commands {
 
   init(_ acts: Conversing) { self.acts = acts }
 
-  /// - Parameter progress: called often during long work, with a description of it.
+  /// - Parameter progress: called often during long work, with a description of the work.
   func perform(
     _ entered: Entered, progress: @escaping (String) throws -> Void
   ) throws -> ChatModel.Outcome {

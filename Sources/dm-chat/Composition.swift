@@ -47,7 +47,7 @@ struct Composition {
   /// Notes that the stored draft was removed.
   mutating func forgetLoadedDraft() { loadedDraft = nil }
 
-  /// Adds keys that were typed after an Enter that failed: below the line, with Enter as a line break.
+  /// After an Enter that failed, adds the keys that were typed since: on a new line, with Enter as a line break.
   mutating func add(ahead keys: [Key]) {
     _ = line.apply(.end)
     _ = line.apply(.newline)

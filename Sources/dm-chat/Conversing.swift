@@ -5,7 +5,7 @@ internal import DMSystem
 /// The user's actions in a conversation: sending, searching, and the commands that change something.
 struct Conversing {
   let messenger: Messenger
-  /// A group by its id, because its title can change, and another group can get that title.
+  /// For a group, this is its id, because its title can change, and another group can get that title.
   let conversation: ConversationReference
   private let name: String
 
@@ -66,7 +66,9 @@ struct Conversing {
     try act(.delete(forEveryone: !rest.isEmpty), on: number)
   }
 
-  /// Reacts to a message, or takes the same reaction back.
+  /// Reacts to a message with an emoji.
+  ///
+  /// If the user has already reacted with this emoji, removes the reaction.
   ///
   /// Without a number, reacts to the last message of others.
   func react(_ words: String) throws {
@@ -84,14 +86,16 @@ struct Conversing {
 
   private func lastOfOthers() throws -> Int? { try last { !$0.isMine }?.seq }
 
-  /// The user's last message with a number and a text, before a number if one is given.
+  /// The user's last message that has a number and a text; if `limit` is given, the last one before this number.
   ///
-  /// It is read from the store, because the newest messages may not be loaded.
+  /// The message is read from the store, because the newest messages may not be loaded.
   func lastOwn(before limit: Int? = nil) throws -> Message? {
     try last(before: limit) { $0.isMine && $0.text != nil && $0.systemKind == nil }
   }
 
-  /// The last message with a number that fits, read in pages from the end.
+  /// The last message that has a number and for which `fits` is true.
+  ///
+  /// Reads the store page by page, from the end or from `limit` backwards.
   private func last(before limit: Int? = nil, where fits: (Message) -> Bool) throws -> Message? {
     var before = limit
     while true {
@@ -158,7 +162,8 @@ extension Conversing {
     _ = try messenger.send(Outgoing(to: conversation, text: "", attachments: [attachment]))
   }
 
-  /// A path as it was typed, or in the quotes that a terminal puts around a dropped file: `'/tmp/a b'`.
+  /// The typed path, without the quotes that a terminal puts around a dropped file, as in `'/tmp/a b'`; `~/` is the
+  /// home folder.
   private static func path(_ words: String) throws -> String {
     var path = words
     while path.last == " " { path.removeLast() }

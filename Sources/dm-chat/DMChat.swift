@@ -31,7 +31,8 @@ package struct DMChat: Program {
 
   /// Shows the conversation, and the list if the user opens it, until the user leaves.
   private static func inWindow(_ call: Invocation, _ conversation: ConversationReference?) throws {
-    // Checked before the window takes over the terminal, so that an unknown name is an ordinary error.
+    // The name is checked before the window uses the terminal, so that an unknown name causes an ordinary error
+    // message.
     if let conversation { _ = try Conversing(call.messenger(), conversation).existing() }
     let window = try Window()
     do {

@@ -4,7 +4,7 @@ internal import DMKit
 /// A line that the user has entered: a message, or a command.
 enum Entered: Equatable {
   case message(String)
-  /// - Parameter rest: the text after its name.
+  /// - Parameter rest: the text after the command's name.
   case command(Command, rest: String)
 
   enum Command: String, CaseIterable {
@@ -28,7 +28,7 @@ enum Entered: Equatable {
     }
   }
 
-  /// A slash starts a command; two slashes start a message that begins with one.
+  /// A slash starts a command; two slashes start a message that begins with one slash.
   ///
   /// - Throws: `usage` for an unknown command.
   init(_ line: String) throws {

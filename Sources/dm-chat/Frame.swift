@@ -105,7 +105,7 @@ struct Panel {
 
   init(_ lines: [String]) { self.lines = lines }
 
-  /// The rows that fit, and whether there are others above them.
+  /// The rows that fit, and whether there are more rows above them.
   func visible(_ height: Int, _ layout: Layout) -> (rows: [[UInt8]], hasMore: Bool) {
     let rows = lines.flatMap(layout.rows).dropLast(hidden)
     return (rows.suffix(height), rows.count > height)

@@ -3,23 +3,24 @@ internal import DMKit
 
 /// The messages of a conversation that are in memory, and the scroll position.
 ///
-/// It reads nothing itself: `settle` returns the side on which messages are missing, and `Pages` reads them.
+/// This type does not read the store: `settle` returns the side on which messages are missing, and `Pages` reads them.
 struct LoadedMessages {
   struct Entry {
     var message: Message
-    /// Its rows on the screen, made when they are first shown.
+    /// The rows of the message on the screen, made when they are first shown.
     var rows: [[UInt8]]?
   }
 
   /// The last message on the screen, and how many of its rows are below the screen.
   ///
-  /// Until `settle` corrects `hidden`, it may have any value; below 0, it counts rows missing under the message.
+  /// Scrolling only changes `hidden`, which may become negative or too large; `settle` then corrects both values. A
+  /// negative value is the number of rows that the screen has room for below the message.
   private struct Bottom {
     var index: Int
     var hidden: Int
   }
 
-  /// The side of the messages in memory on which others are missing.
+  /// The side on which messages are missing: before or after those in memory.
   enum Side { case older, newer }
 
   private(set) var entries: [Entry] = []
@@ -72,7 +73,7 @@ struct LoadedMessages {
   /// Drops the oldest messages if there are too many; those on the screen stay.
   private mutating func forgetOldest() {
     let surplus = min(entries.count - Self.most, (bottom?.index ?? entries.count) - Self.page)
-    // Many at once, because each removal moves all others.
+    // Removes many messages at once, because each removal moves all messages after them.
     guard surplus >= Self.page else { return }
     entries.removeFirst(surplus)
     bottom?.index -= surplus
@@ -116,7 +117,7 @@ extension LoadedMessages {
     return ranges.filter { $0.overlaps(first...last) }.map { $0.clamped(to: first...last) }
   }
 
-  /// Replaces the messages in some ranges; those that are not among the new ones are removed.
+  /// Replaces the messages in some ranges; messages in these ranges that are not among the new ones are removed.
   mutating func renew(_ ranges: [SeqRange], _ messages: [Message]) {
     let kept = Set(messages.map(\.id))
     for index in entries.indices.reversed() where !kept.contains(entries[index].message.id) {
@@ -153,7 +154,9 @@ extension LoadedMessages {
   var firstNumber: Int? { entries.first?.message.seq }
   var lastNumber: Int? { entries.last?.message.seq }
 
-  /// Whether older messages are not in memory, so that it is unknown if the first one needs a line with its day.
+  /// Whether messages before the first one in memory are missing.
+  ///
+  /// Until they are read, it is unknown whether the first one begins a new day.
   private var lacksOlder: Bool { hasOlder && (firstNumber ?? 1) > 1 }
 
   /// Scrolls back by some rows.
@@ -199,7 +202,7 @@ extension LoadedMessages {
     }
   }
 
-  /// Moves `bottom` to the message where its `hidden` rows end.
+  /// Moves `bottom` to the last message of which a row is on the screen, and reduces `hidden` to rows of this message.
   private mutating func move(_ layout: Layout) -> Side? {
     guard var moved = bottom else { return nil }
     defer { bottom = moved.index + 1 == entries.count && moved.hidden == 0 && !hasNewer ? nil : moved }

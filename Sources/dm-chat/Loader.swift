@@ -28,7 +28,7 @@ struct Loader {
 
   /// Reads the data that the model lacks.
   ///
-  /// If that fails, shows the error, and tries again at the next call.
+  /// If reading fails, shows the error; the next call tries again.
   func load(_ model: inout ChatModel) throws {
     do {
       try fetch(&model)
@@ -65,7 +65,8 @@ struct Loader {
     }
   }
 
-  /// Reads the blocked users; if they have changed, requests the messages again, because theirs are not shown.
+  /// Reads the blocked users; if they have changed, requests the messages again, because messages of blocked users are
+  /// not shown.
   private func lookForBlocked(_ model: inout ChatModel) throws {
     let before = model.blocked
     model.blocked = try blocked()

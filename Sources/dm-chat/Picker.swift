@@ -21,7 +21,7 @@ final class Picker {
     window.forget()
   }
 
-  /// - Parameter back: the conversation to which Esc goes.
+  /// - Parameter back: the conversation to return when the user presses Esc.
   /// - Returns: nil if the user leaves.
   func run(back: ConversationReference? = nil) throws -> ConversationReference? {
     var query = EventQuery()
@@ -36,7 +36,7 @@ final class Picker {
       let limit = window.due.map { Duration.microseconds(max(0, $0 - monotonicMicroseconds())) }
       _ = try follower.next(within: limit)
       var events = try window.events()[...]
-      // Keys that are left over are for the conversation that opens.
+      // The remaining keys are put back, for the conversation that opens.
       defer { window.putBack(events) }
       while let event = events.popFirst() {
         switch event {
@@ -81,14 +81,17 @@ final class Picker {
     chosen = min(max(0, chosen), max(0, conversations.count - 1))
     if filter.text != before {
       conversations = []
-      // Enter may have been typed right after this key, before anything was drawn.
+      // Reads the list before the next key, because Enter may follow at once, and must open a conversation of the new
+      // list.
       try load()
     }
     return false
   }
 
-  /// Reads the list; keeps the chosen conversation if it is still listed, or else chooses the one named exactly as
-  /// typed.
+  /// Reads the list.
+  ///
+  /// Keeps the chosen conversation if it is still listed. If none was listed before, chooses the conversation whose
+  /// name was typed, or else the first.
   private func load() throws {
     let isLost = chosen < 0 && !conversations.isEmpty
     let id = conversations.indices.contains(chosen) ? conversations[chosen].id : nil

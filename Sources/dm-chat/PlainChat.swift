@@ -2,7 +2,7 @@ internal import DMCLI
 internal import DMKit
 internal import DMSystem
 
-/// A conversation line by line, without any movement of the cursor: each message is a sentence.
+/// A conversation that is printed line by line, without moving the cursor; each message is printed as a sentence.
 final class PlainChat {
   let call: Invocation
   let acts: Conversing

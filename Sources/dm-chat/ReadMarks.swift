@@ -2,7 +2,7 @@ internal import DMCLI
 internal import DMKit
 internal import DMSystem
 
-/// Marks what was on the screen as read, at most five times a second.
+/// Marks the messages that were on the screen as read, at most five times a second.
 struct ReadMarks {
   /// The unread messages that are on the screen.
   var unread: [Message] = []

@@ -148,8 +148,19 @@ extension DMSyncProgram {
   static func keep(_ call: Invocation) throws {
     try call.arguments.atMost(0)
     let messenger = try call.messenger()
-    let limit = try call.arguments[contents]
-    try call.print(limit.map(messenger.keepContents) ?? messenger.keptContents(), text: \.line)
+    if let limit = try call.arguments[contents] {
+      try messenger.limitContents(to: limit)
+      forgetVariables(beginningWith: "PG")
+      do {
+        let carrier = try FileCarrier(messenger, PQFileLink(messenger.location))
+        if try carrier.lead() { try carrier.trim() }
+      } catch let fault as HubFault {
+        if !call.isQuiet {
+          printError("dm-sync", "contents are removed when the hub can be reached; \(fault.error.message)")
+        }
+      }
+    }
+    try call.print(messenger.keptContents(), text: \.line)
   }
 
   static func printMachines(_ call: Invocation) throws {
@@ -220,7 +231,7 @@ extension DMSyncProgram {
     let token = try word == "-" ? readToken(isOptional: joining.hasBegun) : word
     do {
       try joining.join(token.map { try Invitation(token: $0) })
-      if let limit = try call.arguments[contents] { _ = try messenger.keepContents(upTo: limit) }
+      if let limit = try call.arguments[contents] { try messenger.limitContents(to: limit) }
       let loop = try SyncLoop(messenger, link(call), files: fileWork(call))
       if try loop.lead() { try loop.once() }
     } catch let fault as HubFault {

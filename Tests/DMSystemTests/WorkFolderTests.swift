@@ -80,7 +80,7 @@ struct WorkFolderTests {
     #expect(try names(elsewhere.path) == ["kept"])
   }
 
-  @Test func `a folder that cannot be read is an error, and so is an absent one unless it may be absent`() throws {
+  @Test func `an unreadable folder is an error, and so is a missing folder that is not optional`() throws {
     let folder = try TemporaryFolder()
     let file = folder.path + "/file"
     try Data().write(to: URL(filePath: file))

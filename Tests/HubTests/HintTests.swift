@@ -66,7 +66,7 @@ struct HintTests {
     #expect(alice.link.listens)
   }
 
-  @Test func `hints are needed while a program follows the store or has lately asked for a comparison`() throws {
+  @Test func `hints are needed while a program follows the store or has lately read it`() throws {
     let machine = try hub.joined("alice")
     let location = machine.messenger.location
     _ = createFolder(location.live)
@@ -78,10 +78,10 @@ struct HintTests {
     var idle = Readers(location)
     let needsAtFirst = idle.needHints()
     #expect(!needsAtFirst)
-    #expect(readers(after: location.liveAsked, seconds: 70) == (false, false))
-    #expect(readers(after: location.liveAsked, seconds: 50) == (true, false))
+    #expect(readers(after: location.liveRead, seconds: 70) == (false, false))
+    #expect(readers(after: location.liveRead, seconds: 50) == (true, false))
     #expect(readers(after: location.liveFollowed, seconds: 50) == (true, false))
-    removeFile(location.liveAsked)
+    removeFile(location.liveRead)
     #expect(readers(after: location.liveFollowed, seconds: 50) == (false, false))
     #expect(readers(after: location.liveFollowed, seconds: 40) == (true, true))
     // Whatever its time says, a file that changes while the process runs was touched now.

@@ -123,6 +123,18 @@ extension Simulation {
     }
   }
 
+  /// The messages of others in a conversation that a user has read.
+  private func read(_ conversation: ConversationKey, of user: UserKey, _ machine: SimulatedMachine) throws -> [SeqRange]
+  {
+    let seqs = try machine.store.integers(
+      """
+      SELECT m.seq FROM message m JOIN read_range r ON r.conversation = m.conversation
+        AND m.seq BETWEEN r.from_seq AND r.to_seq
+      WHERE m.conversation = \(conversation.number) AND r.user = \(user.number) AND m.sender <> \(user.number) ORDER BY m.seq
+      """)
+    return coalesced(seqs.compactMap { $0.first ?? nil }.map { Int($0)...Int($0) })
+  }
+
   /// What a person alone decides is the same on all their machines.
   private func checkOwnStates(_ machine: SimulatedMachine, _ store: Store) throws {
     guard let first = machines.first(where: { $0.handle == machine.handle }), first !== machine,
@@ -132,10 +144,12 @@ extension Simulation {
       guard let me = try store.users.key(Handle(machine.handle)) else { return [] }
       let session = Session(machine.messenger, store, me)
       return try hub.model.conversations.keys.sorted().compactMap { id -> String? in
-        guard let row = try store.conversations.row(id), try store.hubConversations.row(row.key) != nil else {
+        guard let row = try store.conversations.row(id), let log = try store.hubConversations.row(row.key) else {
           return nil
         }
         var state = try session.ownState(of: row.key)
+        // A former member does not see their own receipts, so a machine cannot tell which messages another has read with one.
+        if !log.sees.isOpen { state.read = try read(row.key, of: me, machine) }
         // Messages that were deleted for everyone may be shown as deleted on one machine, and hidden on another.
         let gone = try machine.store.integers(
           "SELECT seq FROM message WHERE conversation = \(row.key.number) AND deleted_at NOT NULL ORDER BY seq"

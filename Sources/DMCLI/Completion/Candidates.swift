@@ -13,7 +13,9 @@ enum Shell: String, CaseIterable {
   case bash, zsh, fish
 }
 
-/// How a shell uses the candidates; the first line of the output.
+/// How a shell uses the candidates.
+///
+/// The output begins with a line that says this.
 enum Manner: String {
   /// Each candidate is a whole word; the shell adds a space.
   case words
@@ -23,11 +25,13 @@ enum Manner: String {
   case files, folders
 }
 
-/// The lines of `--complete`: the manner, and each candidate with its meaning.
+/// The output of `--complete`: a line that says how to use the candidates, and a line for each candidate with its
+/// description.
 ///
 /// A failure gives no candidates and no error message, because the user is still typing.
 ///
-/// - Parameter program: takes the words after the program's name; returns the command and the words for it.
+/// - Parameter program: is given the words after the program's name; returns the command, and the words of the command
+///   line for this command.
 func candidates(
   for shell: Shell, _ words: ArraySlice<String>, _ program: ([String]) -> (command: Command, words: [String])
 ) -> String {

@@ -8,7 +8,7 @@ package enum Completed: Equatable, Sendable {
   case conversations, people, consumers
   /// Messages, as `57` after a conversation and as `bob:57`.
   case messages
-  /// Messages as above, but without `bob:` as a candidate when the conversation is missing.
+  /// Messages as above, but without `bob:` as a candidate when the command line does not name a conversation.
   case numbers
   /// The short codes of emoji.
   case emoji

@@ -42,7 +42,8 @@ struct ShellLine {
 
   /// What bash must insert in place of `part`, so that the last word becomes `value`; nil if that is impossible.
   ///
-  /// - Parameter part: the end of the last word that bash replaces: in `bob:4` only the `4`; never an open quote.
+  /// - Parameter part: the part of the last word that bash replaces. In `bob:4`, this is only the `4`. An open quote is
+  ///   never part of it.
   func insertion(of value: String, replacing part: String) -> String? {
     guard raw.utf8.suffix(part.utf8.count).elementsEqual(part.utf8) else { return nil }
     let kept = ShellLine(String(Substring(raw.utf8.dropLast(part.utf8.count))))

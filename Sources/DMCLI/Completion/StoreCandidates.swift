@@ -2,8 +2,8 @@ internal import DMKit
 
 /// Candidates from the store, as the user sees it; reading them marks nothing and creates nothing.
 ///
-/// A value is printed only if `visible` does not change it, so that the user sees what is inserted; a conversation with
-/// another name is offered by its UUID.
+/// A value is printed only if `visible` does not change it, so that the user sees what is inserted. A conversation
+/// whose name `visible` would change is offered by its UUID.
 struct StoreCandidates {
   private let call: Invocation
 
@@ -63,7 +63,7 @@ struct StoreCandidates {
     return words.joined(separator: ", ")
   }
 
-  /// Users near the typed handle, in order; the shell drops those that do not match.
+  /// Users whose handles are near the typed handle in the alphabet; the shell drops those that do not match.
   func people(_ typed: String) -> [Candidate] {
     reading { messenger in
       let name = typed.without("@")
@@ -83,12 +83,15 @@ struct StoreCandidates {
     }
   }
 
-  /// The newest messages of the conversation named in `bob:`, or by the words before; also after `40..`.
+  /// The newest messages of a conversation.
+  ///
+  /// The typed word names the conversation, as in `bob:4`, or the command line before it does. Also completes a range
+  /// such as `40..`.
   func messages(_ typed: String) -> [Candidate] {
     reading { messenger in
       let end = typed.lastIndex { ":.".contains($0) }
       let head = end.map { String(typed[...$0]) } ?? ""
-      // With the number 1 appended, the head is parsed as a reference or a range.
+      // The number 1 is appended, so that the text can be parsed as a reference or a range.
       let named = try splitReference(head + "1")?.conversation
       guard let conversation = try named ?? (RangeReference(head + "1") == nil ? nil : context()),
         typed.utf8.dropFirst(head.utf8.count).allSatisfy({ 48...57 ~= $0 })

@@ -12,14 +12,14 @@ package struct DrawnLine {
 
   /// The bytes that replace the shown line with this one.
   ///
-  /// If it has more rows than the terminal, only rows around the cursor are shown.
+  /// If the line has more rows than the terminal, only rows around the cursor are shown.
   package mutating func draw(_ line: EditedLine, prompt: String = "", width: Int, height: Int) -> String {
     let old = self
     let shown = LineRows(line, width: width, prompt: prompt)
     let first = max(0, min(shown.row, shown.rows.count - height))
     rows = Array(shown.rows[first...].prefix(height))
     (row, beforeCursor, self.width) = (shown.row - first, shown.beforeCursor, width)
-    // Prints only text added at the end, because a screen reader speaks what is printed.
+    // If text was added at the end, prints only this text, because a screen reader speaks everything that is printed.
     if old.isAtEnd, isAtEnd, text.utf8.starts(with: old.text.utf8) {
       return String(text.unicodeScalars.dropFirst(old.text.unicodeScalars.count))
     }
@@ -41,7 +41,7 @@ package struct DrawnLine {
 
   /// Moves the cursor to the start of the line: CUU (ECMA-48, section 8.3.22).
   ///
-  /// Counts the rows that a terminal has wrapped because it became narrower.
+  /// If the terminal became narrower, also counts the rows that it has added by wrapping.
   private func toStart(_ width: Int) -> String {
     let wrapped = (rows[..<row] + [beforeCursor]).map { max(0, columns(of: $0) - 1) / width }.reduce(row, +)
     return "\r" + (wrapped > 0 ? "\u{1B}[\(wrapped)A" : "")

@@ -10,9 +10,9 @@ package struct EditedLine {
   private var history = [""]
   /// The index of this text in the history.
   private var historyIndex = 0
-  /// What `yank` inserts.
+  /// The deleted text that `yank` inserts.
   private var killed = ""
-  /// Whether the last key deleted text into `killed`, so that the next deletion is added to it.
+  /// Whether the last key deleted text into `killed`, so that the next deletion is added to `killed`.
   private var isKilling = false
 
   package init(_ text: String = "") { before = text }
@@ -99,7 +99,7 @@ package struct EditedLine {
     return true
   }
 
-  /// Deletes from an index to the cursor; at the start of a line it deletes the line feed before it.
+  /// Deletes from an index to the cursor; at the start of a line, deletes the line feed before the cursor.
   private mutating func killLeft(to index: String.Index, _ wasKilling: Bool) -> Bool {
     isKilling = wasKilling
     guard !before.isEmpty else { return false }
@@ -110,7 +110,7 @@ package struct EditedLine {
     return true
   }
 
-  /// Deletes from the cursor to an index; at the end of a line it deletes the line feed.
+  /// Deletes from the cursor to an index; at the end of a line, deletes the line feed.
   private mutating func killRight(to index: String.Index, _ wasKilling: Bool) -> Bool {
     isKilling = wasKilling
     guard !after.isEmpty else { return false }
@@ -148,7 +148,7 @@ package struct EditedLine {
 }
 
 extension Character {
-  /// Whether it ends a line of a text; CR LF is one Character.
+  /// Whether this character ends a line of a text; CR LF is one Character.
   var isLineFeed: Bool { self == "\n" || self == "\r\n" }
 
   fileprivate var isAlphanumeric: Bool { isLetter || isNumber }

@@ -66,10 +66,10 @@ extension Key {
   /// The key of an escape sequence of xterm, tmux, rxvt or the console of Linux.
   ///
   /// - Parameters:
-  ///   - isSS3: whether it began with ESC O, not with ESC [.
+  ///   - isSS3: whether the sequence began with ESC O, not with ESC [.
   ///   - parameters: the digits before `final`, such as `1;5`.
   init?(isSS3: Bool, parameters: String, final: UInt8) {
-    // A terminal's replies to queries have other characters among the digits.
+    // The sequence may be a terminal's reply to a query, which has other characters among the digits.
     guard parameters.utf8.allSatisfy({ 0x30...0x39 ~= $0 || $0 == UInt8(ascii: ";") }) else { return nil }
     let numbers = parameters.split(separator: ";").map { UInt8($0) ?? 1 }
     // xterm sends 1 plus the sum of Shift 1, Alt 2, Ctrl 4 and Meta 8.

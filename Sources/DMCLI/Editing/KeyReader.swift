@@ -146,7 +146,7 @@ package struct KeyReader {
     pasted = ""
   }
 
-  /// The scalar that a byte completes; nil if it is incomplete or not valid.
+  /// The scalar that a byte completes; nil if the scalar is still incomplete or is not valid.
   private mutating func scalar(_ byte: UInt8) -> Unicode.Scalar? {
     if byte & 0xC0 != 0x80 { unfinished = [] }
     unfinished.append(byte)

@@ -28,7 +28,7 @@ package struct LineRows {
     }
   }
 
-  /// - Returns: whether it began a new row for lack of room.
+  /// - Returns: whether the text began a new row for lack of room.
   @discardableResult
   private mutating func append(_ character: Character) -> Bool {
     if character.isLineFeed {

@@ -3,7 +3,9 @@
 /// - Complexity: O(*n*); ASCII is counted without a table.
 package func columns(of text: some StringProtocol) -> Int { sum(text, columns) }
 
-/// The maximum columns of a text: terminals differ in the width of emoji made of several code points.
+/// The maximum number of columns that a text has on any terminal.
+///
+/// Terminals differ in the width of emoji made of several code points.
 func mostColumns(of text: some StringProtocol) -> Int { sum(text, mostColumns) }
 
 private func sum(_ text: some StringProtocol, _ columns: (Character) -> Int) -> Int {
@@ -66,7 +68,7 @@ package func cut(_ text: String, _ width: Int) -> String {
   return text[..<taken] + "…"
 }
 
-/// A text cut to a width, and padded with spaces to it.
+/// A text that is cut, or padded with spaces, to a width.
 func left(_ text: String, _ width: Int) -> String {
   let text = cut(text, width)
   return text + String(repeating: " ", count: max(0, width - columns(of: text)))

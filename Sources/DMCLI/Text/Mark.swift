@@ -12,7 +12,7 @@ package enum Mark {
   /// Around a user's text that has right-to-left characters.
   static let bodyStart = "\u{2}"
   static let bodyEnd = "\u{3}"
-  /// Around the text of a link; the address follows the first.
+  /// Around the text of a link; the address follows the first of the two marks.
   static let linkStart: UInt8 = 4
   static let linkEnd: UInt8 = 5
   /// Around a search hit; printed as asterisks if there are no colours.
@@ -60,7 +60,7 @@ package enum Mark {
 
   private static let firstTag: UInt32 = 0xE0000
 
-  /// The address at the start of the bytes, and how many bytes it takes.
+  /// The address at the start of the bytes, and the number of its bytes.
   static func address(in bytes: some Collection<UInt8>) -> (address: [UInt8], count: Int) {
     let text = String(decoding: bytes.prefix { $0 > 0x7F }, as: UTF8.self)
     let tags = text.unicodeScalars.prefix { firstTag..<(firstTag + 0x80) ~= $0.value }

@@ -56,8 +56,8 @@ private func isOrdinary(_ text: String) -> Bool {
   isASCII(text) || text.unicodeScalars.allSatisfy { isOrdinary($0.value) }
 }
 
-/// Whether a character is surely printed unchanged, found without Unicode tables: Latin letters and signs, ideographs
-/// and Hangul syllables.
+/// Whether a character is one of those that are always printed unchanged, so that no Unicode table is needed: Latin
+/// letters and signs, ideographs and Hangul syllables.
 private func isOrdinary(_ value: UInt32) -> Bool {
   switch value {
   case 0x20...0x7E, 0xA1...0xAC, 0xAE...0x2FF, 0x4E00...0x9FFF, 0xAC00...0xD7A3: true

@@ -59,7 +59,7 @@ package struct Screen {
     }
   }
 
-  /// A copy with a fixed size: the given one, or else the current one.
+  /// A copy with a fixed size: the given size, or else the current size.
   package func fixed(columns: Int? = nil, rows: Int? = nil) -> Screen {
     var screen = self
     screen.size = (columns ?? self.columns ?? 80, rows ?? self.rows ?? 24)

@@ -65,7 +65,9 @@ extension TextFormat {
 ///
 /// Names are printed without colons, parentheses and runs of spaces, which end a name in the lines that dm prints.
 extension TextFormat {
-  /// A reference to a conversation: `+` and the user's own name for it or its title, or a handle, or a UUID.
+  /// A reference to a conversation: `+` and the user's own name for the conversation, or else its title.
+  ///
+  /// Without both, the UUID of a group, or the handle of the other user.
   package static func name(_ conversation: Conversation, for me: Handle) -> String {
     if let name = conversation.ownName ?? conversation.title { return "+" + plain(name) }
     if conversation.isGroup { return conversation.id.description }
@@ -153,7 +155,7 @@ extension TextFormat {
     return parts.joined(separator: "; ")
   }
 
-  /// The line of a follower when the connection to the hub was lost or works again.
+  /// The line that a follower prints when the connection to the hub was lost or works again.
   package static func notice(_ status: HubStatus) -> String {
     if status.isConnected { return Mark.faint("-- the hub can be reached again --") }
     let reason = status.fault.map { ": " + visible($0) } ?? ""

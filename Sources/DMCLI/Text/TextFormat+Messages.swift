@@ -2,8 +2,8 @@ package import DMKit
 
 /// The details that dm prints about a message besides its text.
 extension TextFormat {
-  /// The message that it replies to, whether it was forwarded or edited, when it expires, its attachments and
-  /// reactions, and for the user's own messages the status.
+  /// The message to which this message replies, whether this message was forwarded or edited, when it expires, its
+  /// attachments and reactions, and for the user's own messages the status.
   static func marks(of message: Message, for me: Handle, _ address: (Attachment) -> String?) -> [String] {
     var marks: [String] = []
     if let reply = message.replyTo, let seq = reply.seq {
@@ -33,8 +33,8 @@ extension TextFormat {
     return visible(reaction.emoji) + people
   }
 
-  /// `✓` when sent, `✓✓` when delivered, `✓✓ read` when read; in a group with the readers' names if they are given and
-  /// at most three, else their number.
+  /// `✓` when sent, `✓✓` when delivered, `✓✓ read` when read; in a group, the handles of the readers follow, or only
+  /// their number if there are more than three or they are not given.
   private static func status(of message: Message) -> String {
     switch message.status {
     case .sending: return "sending"
@@ -119,7 +119,7 @@ extension TextFormat {
 
   package static func line(_ saved: SavedAttachment) -> String { visible(saved.path) }
 
-  /// A file that is uploaded or fetched: what is done, how much of it is done, and why it waits.
+  /// A file that is uploaded or fetched: the direction, the name, the transferred bytes, and why the file waits.
   package static func line(_ transfer: Transfer) -> String {
     let name = transfer.name.map { Mark.body(visible($0)) } ?? "\(transfer.sha256)"
     var parts = [

@@ -60,7 +60,8 @@ package enum TextFormat {
     return line
   }
 
-  /// The beginning of a text in quotation marks; those inside the text are replaced, so that its end is clear.
+  /// The beginning of a text in quotation marks; quotation marks inside the text are replaced, so that the reader sees
+  /// where the text ends.
   package static func quoted(_ text: String) -> String {
     let scalars = visible(unpadded(text)).unicodeScalars.map { $0 == "'" || $0 == "\u{FF07}" ? "’" : $0 }
     return "'" + cut(String(String.UnicodeScalarView(scalars)), 24) + "'"
@@ -69,15 +70,16 @@ package enum TextFormat {
   /// A text on one line, escaped.
   static func oneLine(_ text: String?) -> String { unpadded(visible(text ?? "", indent: "")) }
 
-  /// One line, with one space for each run of white space, because a padded text could look like two texts.
+  /// A text on one line, with one space for each run of white space, because a text with wide gaps could look like two
+  /// texts.
   static func unpadded(_ text: String) -> String { text.split(whereSeparator: \.isWhitespace).joined(separator: " ") }
 
   /// The margin of all lines of a message except the first.
   private static let margin = String(repeating: " ", count: Screen.indent)
 
-  /// What stands before the words of a message: time, number, sender and marks.
+  /// The beginning of a message's line, before the text: time, number, sender and marks.
   ///
-  /// Everything that dm adds is before the text, because the sender could have written what follows.
+  /// Everything that dm adds is before the text, because the sender could imitate anything after the text.
   private static func head(_ message: Message, in conversation: String?, _ marks: [String]) -> String {
     var head = Mark.faint(clock(message.createdAt))
     head += "  "
@@ -87,8 +89,9 @@ package enum TextFormat {
     return head
   }
 
-  /// The sender's display name or handle, and in parentheses the handle after a display name, and the marks: `Bob B.
-  /// (bob, edited)`.
+  /// The sender's display name, and in parentheses the handle and the marks: `Bob B. (bob, edited)`.
+  ///
+  /// Without a display name, the handle precedes the parentheses.
   static func sender(of message: Message, _ marks: [String]) -> String {
     let handle = message.sender.description
     guard let name = plainName(message.senderName, of: message.sender) else {
@@ -135,7 +138,7 @@ package enum TextFormat {
     return "-- \(user) reacted to \(Mark.body(prefix))\(reaction.seq): \(visible(emoji)) --"
   }
 
-  /// A report with the reported text, for those who look after a store or a hub.
+  /// A report with the reported text, for the administrator of a store or a hub.
   package static func lines(_ report: Report) -> String {
     let reason = report.reason.map { " (\(visible($0, indent: "  ")))" } ?? ""
     let text = visible(report.text ?? "", indent: "  ")

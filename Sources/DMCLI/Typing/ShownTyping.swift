@@ -8,12 +8,12 @@ package struct ShownTyping: ~Copyable {
   private var shown: Timestamp?
   private var refresh: Int64 = 0
 
-  /// - Parameter signal: nil if no other user may see it.
+  /// - Parameter signal: nil if no other user may see the signal.
   package init(_ signal: TypingSignal?) { self.signal = signal }
 
   deinit { if isOn { signal?.hide(unlessShownSince: shown) } }
 
-  /// Shows typing, shows it again before it expires, or hides it.
+  /// Shows the typing signal, renews the signal before it expires, or hides it.
   package mutating func show(_ isWanted: Bool) {
     let now = monotonicMicroseconds()
     if isWanted, !isOn || now >= refresh {

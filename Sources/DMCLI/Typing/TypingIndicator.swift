@@ -1,20 +1,20 @@
 package import DMKit
 internal import DMSystem
 
-/// Shows other users that the user is typing, and hides it at the end, also after a signal.
+/// Shows other users that the user is typing, and stops showing this at the end, also if a signal ends the program.
 package struct TypingIndicator: ~Copyable {
   var typing: ShownTyping
   private let interrupts: Interrupts
   /// The typed line; its terminal is restored before the program ends.
   var line: TypedLine?
 
-  /// - Parameter signal: nil if no other user could see it.
+  /// - Parameter signal: nil if no other user could see the typing signal.
   package init(_ signal: TypingSignal?) throws {
     typing = ShownTyping(signal)
     interrupts = try Interrupts()
   }
 
-  /// Waits as `listen` does; a signal that ends the program takes effect.
+  /// Waits as `listen` does; if a signal arrives that ends the program, hides typing and ends the program.
   mutating func wait(for streams: inout [Awaited], until deadline: Int64?) {
     for ending in listen(for: &streams, until: deadline) { leave(ending.signal) }
   }
@@ -105,7 +105,7 @@ package struct TypingIndicator: ~Copyable {
 
   /// Shows typing while a command runs, and ends with its status.
   ///
-  /// - Throws: `usage` when it cannot be run.
+  /// - Throws: `usage` when the command cannot be run.
   package mutating func run(_ words: [String]) throws -> Never {
     let child: Child
     do {
@@ -116,7 +116,7 @@ package struct TypingIndicator: ~Copyable {
     var nothing: [Awaited] = []
     while true {
       typing.show(true)
-      // Skips signals from the terminal, which sends them to the child too.
+      // Signals from the terminal are not passed on, because the terminal has sent them to the child, too.
       for ending in listen(for: &nothing, until: nil) where !ending.isFromTerminal { child.send(ending.signal) }
       if let ending = child.ending() {
         typing.show(false)
@@ -130,9 +130,10 @@ extension TypingIndicator {
   /// How long an ESC may still begin a sequence; a terminal sends the bytes of a sequence together.
   private static let escapeTimeout: Int64 = 50_000
 
-  /// Shows typing while the user types on a terminal; each line goes to standard output, unless that is a terminal too.
+  /// Shows typing while the user types on a terminal; each line is written to standard output, unless standard output
+  /// is a terminal, too.
   ///
-  /// - Parameter isPlain: redraws nothing.
+  /// - Parameter isPlain: whether to redraw nothing.
   /// - Throws: `io_error`.
   package mutating func keystrokes(isPlain: Bool) throws {
     line = try TypedLine(isPlain: isPlain)

@@ -3,8 +3,8 @@ package import DMSystem
 
 /// The terminal of standard input and output as a window: rows that are drawn in place, and keys.
 ///
-/// It is drawn on the normal screen of the terminal, not on the alternate one: when a program is killed, the shell
-/// restores the terminal's modes, but stays in the alternate screen.
+/// The window is drawn on the normal screen of the terminal, not on the alternate screen: when a program is killed, the
+/// shell restores the terminal's modes, but stays in the alternate screen.
 package final class Window {
   package enum Event {
     case key(Key)
@@ -17,7 +17,7 @@ package final class Window {
   private let terminal: KeyTerminal
   private let interrupts: Interrupts
   private var reader = KeyReader()
-  /// When an ESC that no byte follows becomes the Escape key.
+  /// The time at which a pending ESC becomes the Escape key, if no byte follows.
   private var escapeDue: Int64?
   /// Events that were put back, or that signals caused during long work.
   private var waiting: [Event] = []
@@ -50,9 +50,9 @@ package final class Window {
   /// When `events` has an event without new input, on the monotonic clock; nil for never.
   package var due: Int64? { waiting.isEmpty && !mustPause ? escapeDue : 0 }
 
-  /// What has happened since the last call.
+  /// The events since the last call.
   ///
-  /// It does not wait, but after Ctrl-Z it returns when the process is continued.
+  /// Does not wait for events. After Ctrl-Z, however, returns only when the process is continued.
   ///
   /// - Throws: `io_error`.
   package func events() throws -> [Event] {
@@ -93,7 +93,7 @@ package final class Window {
     return reader.finish().map(Event.key)
   }
 
-  /// The keys typed until now, of which no more come.
+  /// The last keys, when no more will be read.
   private func lastKeys() -> [Event] { (keys() ?? []) + reader.finish().map(Event.key) }
 
   /// The next bytes; nil at the end or after an error, because then the terminal was closed.
@@ -107,7 +107,8 @@ package final class Window {
     }
   }
 
-  /// For long work: whether a signal that ends the program, or Ctrl-C, which ends only that work, has arrived.
+  /// Whether long work must stop: the user has pressed Ctrl-C, which ends only this work, or a signal that ends the
+  /// program has arrived.
   package var isInterrupted: Bool {
     while let signal = interrupts.next()?.signal {
       switch signal {
@@ -135,8 +136,8 @@ package final class Window {
   ///
   /// - Parameters:
   ///   - rows: the rows, each at most as wide as the screen; older rows below them are cleared.
-  ///   - cursor: its row, counted from 0, and the text before it in that row, which is printed again, because terminals
-  ///     differ in the width of emoji.
+  ///   - cursor: the row of the cursor, counted from 0, and the text before the cursor in that row. The text is printed
+  ///     again to set the cursor, because terminals differ in the width of emoji.
   ///   - end: the first row that is cleared when the program ends.
   package func draw(_ rows: [[UInt8]], cursor: (row: Int, beforeCursor: String), clearingFrom end: Int) {
     // Rows that do not fit are cut at the top.

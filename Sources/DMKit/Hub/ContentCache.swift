@@ -17,28 +17,40 @@ extension Messenger {
   /// - Throws: `no_hub` for a store that is not linked.
   package func keptContents() throws -> KeptContents { try ContentCache(self).use() }
 
-  /// Limits the bytes that contents of attachments may take in a linked store, and removes contents until they fit.
+  /// Limits the bytes that contents of attachments may take in a linked store; `trimContents` removes what exceeds them.
   ///
   /// - Parameter limit: nil for any number.
-  /// - Throws: `no_hub` for a store that is not linked, or an error of the store.
-  package func keepContents(upTo limit: Int?) throws -> KeptContents {
-    let (store, _) = try linkedStore()
+  /// - Throws: `no_hub` for a store that is not linked, `hub_unreachable` for one that has left its hub.
+  package func limitContents(to limit: Int?) throws {
+    let (store, hub) = try linkedStore()
+    if hub.leftAt != nil { throw DMError(.hubUnreachable, "this store has left its hub", remedy: .joinHub) }
     try store.write { try store.hub.set(contentsLimit: limit) }
-    try trimContents()
-    return try keptContents()
+  }
+
+  /// Whether contents take more bytes than they may; linear in their number, if there is a limit.
+  package func exceedsContentsLimit() throws -> Bool {
+    guard try linkedStore().1.contentsLimit != nil else { return false }
+    let use = try keptContents()
+    return use.limit.map { use.bytes > $0 } ?? false
   }
 
   /// Removes contents that the hub has too, those that were used least recently first, while contents take more bytes than
   /// they may.
   ///
-  /// Does nothing while another process reads all contents, such as for a backup.
+  /// Call it only while the hub is in the state with which the store was last compared: a hub that is restored, or that
+  /// no longer lets this store in, would not give the contents back. Does nothing while another process reads all contents,
+  /// such as for a backup.
   package func trimContents() throws { try ContentCache(self).trim() }
 
-  /// Records that contents are used, so that they stay for now.
-  func noteUse(of hashes: some Sequence<ContentHash>) {
-    for hash in hashes where location.contents.size(of: hash) != nil {
-      SignalFile.touch(location.contents.path(of: hash))
-    }
+  /// Records that contents are used now, so that they stay for ten minutes.
+  ///
+  /// - Returns: those that are not in the store.
+  func noteUse(of hashes: Set<ContentHash>) throws -> Set<ContentHash> {
+    // The lock keeps a content that was found from being removed before its use is recorded.
+    let lock = try location.contents.share()
+    let absent = hashes.filter { !markUsed(location.contents.path(of: $0)) }
+    _ = consume lock
+    return absent
   }
 }
 
@@ -52,6 +64,8 @@ private struct ContentCache {
   private static let useTime: Int64 = 600_000_000
   /// Microseconds for which a content stays that the user has sent: a restored hub may have lost it.
   private static let journalTime: Int64 = 30 * 86_400_000_000
+  /// Microseconds for which the write lock is held at a time.
+  private static let turn: Int64 = 20_000
 
   init(_ messenger: Messenger) throws {
     (store, hub) = try messenger.linkedStore()
@@ -64,19 +78,33 @@ private struct ContentCache {
   }
 
   func trim() throws {
-    guard let limit = hub.contentsLimit, case var bytes = try use().bytes, bytes > limit else { return }
-    let now = Timestamp.now
-    let sentSince = Timestamp(microseconds: now.microseconds - Self.journalTime)
-    let usedBefore = Timestamp(microseconds: now.microseconds - Self.useTime)
-    // As for a purge: no process adds a row for a content, or reads all of them, meanwhile.
-    let lock = try store.writeLock()
-    guard let sole = FileLock(ifFree: contents.path) else { return }
-    let evictable = try store.read { try store.hubFiles.evictable(sentBy: hub.user, since: sentSince) }
-    let oldest = evictable.compactMap { hash in contents.lastUse(of: hash).map { (hash: hash, time: $0) } }
-      .sorted { ($0.time, $0.hash.description) < ($1.time, $1.hash.description) }
-    for content in oldest where bytes > limit { bytes -= contents.remove(content.hash, before: usedBefore) ?? 0 }
-    _ = consume sole
-    _ = consume lock
+    guard let limit = hub.contentsLimit, hub.leftAt == nil, hub.refusal == nil, case var bytes = try use().bytes,
+      bytes > limit
+    else { return }
+    let usedBefore = Timestamp(microseconds: Timestamp.now.microseconds - Self.useTime)
+    // Read before the rows, so that a commit between the two is noticed below.
+    var version = try store.dataVersion()
+    var evictable = try evictable()
+    // The one that was used least recently is the last.
+    var left = evictable.compactMap { hash in contents.lastUse(of: hash).map { (hash: hash, time: $0) } }
+      .filter { $0.time < usedBefore }.sorted { ($0.time, $0.hash.description) > ($1.time, $1.hash.description) }
+    while bytes > limit, !left.isEmpty {
+      // As for a purge: no process adds a row for a content, or reads all of them, meanwhile.
+      let lock = try store.writeLock()
+      guard let sole = FileLock(ifFree: contents.path) else { return }
+      if case let now = try store.dataVersion(), now != version { (version, evictable) = (now, try self.evictable()) }
+      let end = monotonicMicroseconds() + Self.turn
+      while bytes > limit, monotonicMicroseconds() < end, let oldest = left.popLast() {
+        if evictable.contains(oldest.hash) { bytes -= contents.remove(oldest.hash, before: usedBefore) ?? 0 }
+      }
+      _ = consume sole
+      _ = consume lock
+    }
+  }
+
+  private func evictable() throws -> Set<ContentHash> {
+    let sentSince = Timestamp(microseconds: Timestamp.now.microseconds - Self.journalTime)
+    return try store.read { try store.hubFiles.evictable(sentBy: hub.user, since: sentSince) }
   }
 }
 

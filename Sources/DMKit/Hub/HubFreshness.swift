@@ -34,6 +34,7 @@ extension Messenger {
     within limit: Duration, evenOffline: Bool, startsNone: String? = nil, carry: () -> String?
   ) throws -> HubFreshness? {
     guard let store = try existingStore(), let hub = try store.hub.row(), hub.leftAt == nil else { return nil }
+    noteReader()
     let before = runningState
     if hub.hindrance == nil, before.isFresh, hasCarrier { return HubFreshness(asOf: before.lastSyncAt, fault: nil) }
     let fault =
@@ -54,6 +55,23 @@ extension Messenger {
     if hub.leftAt != nil { return nil }
     return try hub.hindrance
       ?? compareWithHub(until: monotonicMicroseconds() + limit.microseconds, carry: carry)
+  }
+
+  /// Records that a program reads the store, so that the hub notifies this machine of changes for a minute.
+  package func noteReader() {
+    guard isLinkedStore else { return }
+    // Each change of the file wakes the sync process.
+    if let last = FileStatus(location.liveRead)?.modified,
+      abs(Timestamp.now.microseconds - last.microseconds) < 10_000_000
+    {
+      return
+    }
+    SignalFile.touch(location.liveRead)
+  }
+
+  /// Whether the store is open, and linked to a hub.
+  private var isLinkedStore: Bool {
+    if case .success(let store?) = Result(catching: existingStore) { store.isLinked } else { false }
   }
 
   /// Whether a sync process runs for the store.

@@ -70,15 +70,15 @@ extension Messenger {
   ) throws {
     guard let store = try existingStore(), let hub = try store.hub.row() else { return }
     let all = Set(try attachments.map { try $0.hash(of: part) })
-    noteUse(of: all)
-    var wanted = all.filter { location.contents.size(of: $0) == nil }
+    var wanted = try noteUse(of: all)
     if wanted.isEmpty { return }
     if hub.leftAt != nil { throw DMError(.hubUnreachable, "this store has left its hub", remedy: .joinHub) }
     if let hindrance = hub.hindrance { throw DMError(.hubUnreachable, hindrance, remedy: .showHubStatus) }
     var wait = FetchWait(self, store)
     let bytes = try wait.begin(wanted)
     while true {
-      wanted = wanted.filter { location.contents.size(of: $0) == nil }
+      // A content that came first stays until the last one has come.
+      wanted = try noteUse(of: all)
       if try wanted.isEmpty || !wait.goesOn(wanted) { return }
       if !hasCarrier, let fault = carry() { throw DMError(.hubUnreachable, fault, remedy: .showHubStatus) }
       do {

@@ -224,8 +224,15 @@ extension Store {
   /// back no other message.
   fileprivate func postponedUntil(of queued: [Outbox.Row]) throws -> Timestamp? {
     if queued.isEmpty { return nil }
-    guard queued.allSatisfy({ $0.act == .say || $0.act.isOnMessage }) else { return try postponedUntil() }
+    if try queued.contains(where: followsChange) { return try postponedUntil() }
     return try outbox.postponedUntil() ?? queued.compactMap(filesPostponedUntil).max()
+  }
+
+  /// Whether an operation is a change of its conversation, or waits for one; such a change waits for all files before it.
+  private func followsChange(_ row: Outbox.Row) throws -> Bool {
+    func isChange(_ row: Outbox.Row) -> Bool { ![.say, .read, .delivered].contains(row.act) && !row.act.isOnMessage }
+    guard let conversation = row.conversation else { return isChange(row) }
+    return try outbox.pending(in: conversation).contains { isChange($0) && $0.state == .queued && $0.key <= row.key }
   }
 
   /// When the hub accepts the first operation or file that it has postponed; nil if it has postponed none.

@@ -16,7 +16,8 @@ package struct RunningState: Equatable {
   package var fault: String?
   /// Whether the hub refuses the store.
   package var isRefused = false
-  /// Whether the sync process learns of changes at once, by hints of the hub or by a comparison every few seconds.
+  /// Whether the sync process gets new entries without delay: the hub sends it hints, or it compares the store with the
+  /// hub every few seconds.
   package var listens = false
   /// Whether the hub supports files.
   package var takesFiles = true

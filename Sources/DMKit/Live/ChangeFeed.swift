@@ -1,6 +1,6 @@
 internal import DMStore
 
-/// The change log as one user sees it, read in batches.
+/// The events of the change log that one user sees, read in batches.
 final class ChangeFeed {
   private let messenger: Messenger
   private let query: EventQuery
@@ -15,8 +15,7 @@ final class ChangeFeed {
   /// Whether the last batch reached the end of the log.
   private(set) var isDry = false
 
-  /// The maximum number of changes in a batch: few, so that the next batch reuses the memory of the last one, which is
-  /// not returned to the system.
+  /// The maximum number of changes in a batch, small enough that each batch fits into the memory of the previous batch.
   private static let batch = 50
 
   init(_ messenger: Messenger, _ query: EventQuery, _ store: Store, watched: WatchedConversations? = nil) throws {
@@ -29,7 +28,7 @@ final class ChangeFeed {
     try messenger.reading(()) { try chosen.resolve($0) }
   }
 
-  /// The keys of the query's conversations; nil for all that the user is in.
+  /// The keys of the conversations of the query; nil for all conversations that the user is in.
   var conversations: [ConversationKey]? { chosen.keys }
 
   var cursor: Cursor { Cursor(store: uuid, position) }
@@ -48,7 +47,7 @@ final class ChangeFeed {
     }
   }
 
-  /// The next events, from one batch of changes.
+  /// Reads the next batch of changes, and returns its events.
   func next() throws -> [MessagingEvent] {
     isDry = true
     return try messenger.reading([]) { session in
@@ -70,7 +69,7 @@ final class ChangeFeed {
         isDry = isDry && count < Self.batch
         try keep(viewer)
       }
-      // The changes after the last row do not concern the user.
+      // All changes after the last row are invisible to the user.
       if isDry, position.rev < logged.upperBound { position = Cursor.Position(rev: logged.upperBound) }
       return events
     }
@@ -78,7 +77,7 @@ final class ChangeFeed {
 
   /// Moves the position past changes that the log no longer has.
   ///
-  /// - Throws: `gap` for a consumer that does not accept gaps; then the position stays as it is.
+  /// - Throws: `gap` for a consumer that does not accept gaps; in this case the position does not change.
   private func gap(upTo rev: Rev) throws -> MessagingEvent {
     let (from, to) = (cursor, Cursor(store: uuid, Cursor.Position(rev: rev)))
     if let name = query.consumer, !query.acceptsGap {
@@ -91,7 +90,7 @@ final class ChangeFeed {
     return .gap(from: from, to: to)
   }
 
-  /// Whether the log has changes after the position, for a follower that was not woken.
+  /// Whether the log has changes after the position; a follower checks this in case a change did not wake it.
   ///
   /// - Throws: `store_replaced`, `no_store`, `store_too_new`.
   func hasMore() throws -> Bool {
@@ -101,7 +100,7 @@ final class ChangeFeed {
     }
   }
 
-  /// Whether a conversation is left out because it is muted.
+  /// Whether the query leaves out a conversation because the conversation is muted.
   func leavesOut(_ conversation: Identifier) throws -> Bool {
     guard query.unmutedOnly else { return false }
     return try messenger.reading(false) { session in
@@ -110,7 +109,7 @@ final class ChangeFeed {
     }
   }
 
-  /// The viewer of the last batch, or a new one if the store has changed since.
+  /// The viewer of the last batch, or a new viewer if the store has changed since that batch.
   ///
   /// A `Viewer` caches one snapshot. It is reused while neither `data_version` nor our own write count has changed.
   private func currentViewer(_ session: Session) throws -> Viewer {
@@ -124,16 +123,16 @@ final class ChangeFeed {
     kept = isDry ? nil : (viewer, try store.dataVersion(), store.writeCount)
   }
 
-  /// Adds the events of a change; if the change concerns many messages, only the events of its next part.
+  /// Adds the events of a change or, if the change concerns many messages, the events of its next part.
   private func addEvents(of row: Changes.Row, _ viewer: Viewer, _ events: inout [MessagingEvent]) throws {
-    // The position is `(rev, seq)`: every change up to `rev` was returned, and of change `rev + 1` the messages up to
-    // `seq`.
+    // The position is `(rev, seq)`: the events of all changes up to `rev` were returned, and of change `rev + 1` the
+    // events of the messages up to `seq`.
     let delivered = row.rev == position.rev + 1 ? position.seq : 0
     position = Cursor.Position(rev: row.rev)
     guard let isMember = try viewer.isMember(of: row.conversation, at: row.rev) else { return }
-    // Otherwise a bot would get events of its own actions and receipts.
+    // With `othersOnly`, a bot does not get events of its own actions and receipts.
     if row.user == viewer.user, query.othersOnly { return }
-    // Events show a blocked user's changes of a conversation, because every list shows them as well.
+    // A change of a conversation by a blocked user is an event, because lists of conversations show the change, too.
     if let user = row.user, row.kind != .conversation, try viewer.hasBlocked(user) { return }
     if row.kind == .status {
       guard isMember || row.user == viewer.user else { return }
@@ -143,7 +142,7 @@ final class ChangeFeed {
     }
   }
 
-  /// The event of a change of a kind with at most one event; nil if there is none.
+  /// The event of a change whose kind has at most one event; nil if the change has no event for the user.
   private func event(_ row: Changes.Row, isMember: Bool, _ viewer: Viewer) throws -> MessagingEvent? {
     switch row.kind {
     case .message: row.message.map { .message($0, cursor) }
@@ -155,14 +154,15 @@ final class ChangeFeed {
     case .readReceipt: try isMember ? receipt(row, .read, viewer).map { .readReceipt($0, cursor) } : nil
     case .deliveryReceipt: try isMember ? receipt(row, .delivery, viewer).map { .deliveryReceipt($0, cursor) } : nil
     case .conversation: try isMember ? conversation(row, viewer).map { .conversationUpdated($0, cursor) } : nil
-    // `ownState` rows go only to their user, also to a former member.
+    // An `ownState` change is an event only for the user who made it, even if that user has left the conversation.
     case .ownState:
       try row.user == viewer.user ? conversation(row, viewer).map { .conversationUpdated($0, cursor) } : nil
     case .status, .user: nil
     }
   }
 
-  /// The event of a message that waited for the hub when the change was logged; nil if the message was cancelled since.
+  /// The event of a message that waited for the hub when the change was logged; nil if the user has since cancelled the
+  /// message.
   private func waiting(_ row: Changes.Row, _ viewer: Viewer) throws -> MessagingEvent? {
     guard row.user == viewer.user, let key = row.seqs.map({ OutboxKey(number: Int64($0.lowerBound)) }),
       let operation = try store.outbox.row(at: key), let id = operation.target
@@ -183,7 +183,7 @@ final class ChangeFeed {
     }
   }
 
-  /// The update for a message that the hub has numbered; `replaces` is its former id, if the hub gave it another.
+  /// The update for a message that the hub has numbered; `replaces` is the id under which it waited, if that was another.
   private func ordered(_ message: Message) throws -> Message {
     var message = message
     message.update = .ordered
@@ -199,7 +199,7 @@ final class ChangeFeed {
       emoji: try store.reactions.reaction(of: user, to: stored.key), reactedAt: row.at)
   }
 
-  /// The receipt of a user; nil if the viewer sees none of its messages.
+  /// The receipt in a change; nil if all messages of the receipt are hidden from the viewer.
   private func receipt(_ row: Changes.Row, _ kind: Receipt.Kind, _ viewer: Viewer) throws -> Receipt? {
     guard let seqs = row.seqs, let user = row.user,
       try !difference(of: seqs, minus: viewer.hidden(in: seqs, of: row.conversation)).isEmpty
@@ -211,14 +211,14 @@ final class ChangeFeed {
       ranges: [seqs], at: row.at)
   }
 
-  /// The conversation of a change; nil if the viewer deleted it: only another user's message lists it again.
+  /// The conversation in a change; nil if the viewer has deleted the conversation and another user made the change.
   private func conversation(_ row: Changes.Row, _ viewer: Viewer) throws -> Conversation? {
     guard var seen = try store.conversations.seen(row.conversation, as: viewer) else { return nil }
     if store.isLinked { seen.replaces = try store.conversations.alias(of: row.conversation) }
     return row.user == viewer.user || seen.isListed ? seen : nil
   }
 
-  /// The deletion of a message that was visible to the user; nil for other messages.
+  /// The deletion in a change; nil if the user could not see the message before its deletion.
   private func deletion(_ row: Changes.Row, _ viewer: Viewer) throws -> Deletion? {
     guard let stored = row.stored, let seq = row.seqs?.lowerBound else { return nil }
     let isForAll = row.kind == .deleted
@@ -230,7 +230,7 @@ final class ChangeFeed {
       forEveryone: isForAll)
   }
 
-  /// The status events of a change, one for each sender; for a large change, only those of its next part.
+  /// The status events of a change, or of its next part if it concerns many messages; one event for each sender.
   private func statuses(_ row: Changes.Row, after delivered: Int, _ viewer: Viewer) throws -> [MessagingEvent] {
     guard let seqs = row.seqs, delivered < seqs.upperBound, let user = row.user else { return [] }
     let part = StatusPart(of: seqs, after: delivered)
@@ -259,21 +259,22 @@ final class ChangeFeed {
     return events
   }
 
-  /// Whether a receipt of a user changed the status of a sender's messages, as the viewer sees it.
+  /// Whether the viewer sees that a receipt of `user` changed the status of the messages of `sender`.
   ///
-  /// - Parameter isOnly: whether it changed the status of this sender's messages only.
+  /// - Parameter isOnly: whether the receipt changed the status of the messages of this sender only.
   private func counts(_ user: UserKey, for sender: UserKey, isOnly: Bool, _ viewer: Viewer) throws -> Bool {
     let blocked = try viewer.statuses.blockedUsers(by: sender)
-    // Blocked users must not see that the receipts of others count and theirs do not.
+    // A user that the sender blocks must not see that receipts of others change the status and their own receipts do
+    // not.
     if isOnly, blocked.contains(viewer.user) { return false }
     return user == viewer.user || !blocked.contains(user)
   }
 }
 
-/// A part of the messages whose status a change affects; it is small, so that one record stays short.
+/// A part of the messages whose status a change affects; a part is small, so that the record of each event is short.
 ///
-/// A change is always divided into the same parts, so that a stream can stop and continue between two senders of a
-/// part.
+/// A change is always divided into the same parts, so that a stream can stop after the event of one sender and continue
+/// with the next sender of the same part.
 private struct StatusPart {
   private static let size = 1000
 

@@ -2,7 +2,7 @@ internal import DMModel
 internal import DMStore
 internal import Synchronization
 
-/// The conversations of a query: those that exist, and those that are awaited.
+/// The conversations of a query: those that exist, and direct conversations that do not exist yet.
 struct ChosenConversations {
   private let watched: WatchedConversations?
   private var version = 0
@@ -11,7 +11,7 @@ struct ChosenConversations {
   /// The keys of the conversations that exist; nil for all conversations that the user is in.
   private(set) var keys: [ConversationKey]?
 
-  /// - Parameter watched: the source of later changes to the conversations.
+  /// - Parameter watched: the object through which the program changes the conversations later; nil if it cannot.
   init(_ references: [ConversationReference], _ watched: WatchedConversations?) {
     self.watched = watched
     choose(references)
@@ -21,7 +21,7 @@ struct ChosenConversations {
     (missing, keys) = (references, references.isEmpty ? nil : [])
   }
 
-  /// Applies a change of the watched conversations, and looks up those that did not exist before.
+  /// Adopts the conversations that the program has set since the last call, and looks up those that did not exist then.
   mutating func resolve(_ session: Session) throws {
     if let (references, version) = watched?.changed(since: version) {
       choose(references)
@@ -35,7 +35,7 @@ struct ChosenConversations {
   }
 }
 
-/// The conversations that a stream watches, as they were set last.
+/// The conversations that a program last chose for its stream.
 package final class WatchedConversations: Sendable {
   private let state = Mutex((references: [ConversationReference](), version: 0))
 
@@ -43,7 +43,7 @@ package final class WatchedConversations: Sendable {
     state.withLock { $0 = (references, $0.version + 1) }
   }
 
-  /// - Returns: nil if the conversations were not set since `version`; a caller begins with 0.
+  /// - Returns: nil if the conversations were not set after `version`. In the first call, `version` is 0.
   func changed(since version: Int) -> ([ConversationReference], version: Int)? {
     state.withLock { $0.version == version ? nil : ($0.references, $0.version) }
   }

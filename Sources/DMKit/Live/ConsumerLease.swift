@@ -1,7 +1,8 @@
 internal import DMStore
 internal import DMSystem
 
-/// The lease of a consumer: the right to stream it, held as long as this object exists.
+/// The lease of a consumer: the exclusive right to stream the events of the consumer, held as long as this object
+/// exists.
 final class ConsumerLease {
   /// The position of the consumer when the stream began.
   let position: Cursor.Position
@@ -11,7 +12,7 @@ final class ConsumerLease {
   private let lock: FileLock
   private var described: [ConversationKey]?
 
-  /// Finds the consumer, or creates it at the start that the query gives, and takes its lease.
+  /// Finds the consumer, or creates it at the start in the query, and acquires its lease.
   init(_ name: String, _ messenger: Messenger, _ query: EventQuery, conversations: [ConversationKey]?) throws {
     try Consumer.check(name: name)
     let found = try messenger.writing { session in
@@ -28,14 +29,14 @@ final class ConsumerLease {
     self.messenger = messenger
     marksDelivered = query.marksDelivered && query.kinds.contains(.message)
     lock = try messenger.lease(of: found)
-    // Read again under the lease: before that, another process may have moved the position.
+    // Another process may have moved the position before this process got the lease, so the position is read again.
     position = try messenger.reading(found.position) { try $0.consumer(name).position }
     try write(conversations)
   }
 
-  /// Stores the conversations of the stream: an acknowledgement marks only their messages as delivered.
+  /// Stores the conversations of the stream, because an acknowledgement marks only messages of these as delivered.
   ///
-  /// The conversations of a query may be created while it is followed.
+  /// The conversations may change during the stream: a direct conversation of the query may be created.
   func describe(_ conversations: [ConversationKey]?) throws {
     if conversations != described { try write(conversations) }
   }

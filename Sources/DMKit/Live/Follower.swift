@@ -2,10 +2,13 @@ package import DMModel
 internal import DMStore
 internal import DMSystem
 
-/// The stream of events, for a program that can block a thread; other programs use `Messenger.events`.
+/// The stream of events for a program that can block a thread.
 ///
-/// Between two calls it holds no transaction, so a slow reader slows only itself. Events that it returned count as
-/// delivered after they are passed to `markDelivered(_:)`.
+/// Other programs use `Messenger.events`.
+///
+/// Between two calls of `next(within:)`, the follower has no open transaction, so a slow reader does not slow down
+/// other processes. Messages in the returned events count as delivered only after the program passes the events to
+/// `markDelivered(_:)`.
 package final class Follower {
   private let messenger: Messenger
   private let query: EventQuery
@@ -14,41 +17,49 @@ package final class Follower {
   private let signals: SignalFeed?
   private var hub: HubFeed?
   private let lease: ConsumerLease?
-  /// Nil if the query does not follow, because inotify(7) has few instances for each user.
+  /// The watch of the bell, the file that each write touches.
+  ///
+  /// Nil if the query does not follow, because the number of inotify(7) instances for each user is small.
   private var bell: Watch?
   private var delivery: DeliveryMarks
   private var beat: RepeatingTimer?
-  /// When to call `keepCarrier`, the first time at once; nil in a store that is not linked.
+  /// The timer for `keepCarrier`, which fires first at the beginning; nil in a store that is not linked.
   private var carrierBeat: RepeatingTimer?
   private var heartbeat: RepeatingTimer?
   private var look: RepeatingTimer
-  /// When the next message expires, on the monotonic clock.
+  /// The time on the monotonic clock at which the next message expires; nil if no message expires.
   private var expiry: Int64?
-  /// Whether `expiry` must be read again; that is done after events are returned, so that a reader gets them sooner.
+  /// Whether `expiry` must be read again.
+  ///
+  /// The follower returns events before it reads `expiry`, so that the reader gets them sooner.
   private var mustReadExpiry = true
-  /// When to try again to delete expired messages, after a write failed; on the monotonic clock.
+  /// The time on the monotonic clock before which the follower does not try again to delete expired messages, after a
+  /// failure.
   private var noExpiryBefore: Int64 = 0
   private var mustRead = true
   private var hasCaughtUp = false
 
-  /// Microseconds from one check to the next if the bell cannot be watched, and if it can.
+  /// Microseconds between two checks: `often` if the bell cannot be watched, otherwise `seldom`.
   private static let often: Int64 = 100_000
   private static let seldom: Int64 = 1_000_000
 
-  /// Ends the stream when the other end of this descriptor is closed: the reader has gone, or needs no more.
+  /// A descriptor; the stream ends when its other end is closed, because nothing reads the output any more.
   package var endsWith: Int32?
 
-  /// Descriptors that end a wait when they have input or are closed, for a program that must read them.
+  /// Descriptors that end a wait when they have input or are closed, because the program must read from them.
   package var yieldsTo: [Int32] = []
   private var mustYield = false
 
-  /// Called at the beginning and every 5 seconds in a linked store, to keep the sync process running.
+  /// Called at the beginning and then every 5 seconds in a linked store; the program starts the sync process if it does
+  /// not run.
   package var keepCarrier: () -> Void = {}
 
-  /// Why changes cannot wake the follower, set once; it then checks ten times a second.
+  /// Why a change cannot wake the follower; nil if it can.
+  ///
+  /// After the warning is set, the follower checks ten times a second.
   package private(set) var warning: String?
 
-  /// Opens the store, and takes the lease of a consumer.
+  /// Opens the store; if the query has a consumer, acquires the lease of the consumer.
   ///
   /// - Throws: `no_store`, `bad_cursor`, `gap`, `busy` for a consumer that another process streams, `usage` for a new
   ///   consumer without a start, or an error for a conversation of the query.
@@ -71,7 +82,7 @@ package final class Follower {
       ? nil : SignalFeed(messenger, query.kinds, feed, isLinked: store.isLinked && query.follows)
     if query.kinds.contains(.hub), query.follows, store.isLinked { hub = HubFeed(messenger) }
     delivery = DeliveryMarks(isWanted: query.marksDelivered && query.consumer == nil)
-    // The first beat is due at once.
+    // The start is 15 seconds ago, so that the first signal is due now.
     if query.signalsPresence, query.follows { beat = RepeatingTimer(15_000_000, from: -15_000_000) }
     if store.isLinked, query.follows { carrierBeat = RepeatingTimer(5_000_000, from: -5_000_000) }
     heartbeat = (query.heartbeat ?? (query.consumer == nil ? nil : .seconds(5))).map {
@@ -85,15 +96,15 @@ package final class Follower {
     }
   }
 
-  /// The position of the stream: everything before it was returned.
+  /// The position of the stream: all events before this cursor were returned.
   package var cursor: Cursor { feed.cursor }
 
-  /// The next events, in order; waits until there are any.
+  /// Returns the next events, in order, and waits until there are some.
   ///
-  /// - Parameter limit: the maximum time to wait; the result is empty after that time, or if `yieldsTo` ended the wait.
-  ///   Nil for no limit.
-  /// - Returns: nil at the end of a query that does not follow.
-  /// - Throws: `store_replaced`, `no_store` if it was removed, `store_too_new`, `gap`, or an error of the store.
+  /// - Parameter limit: the maximum time to wait; nil for no limit. The result is empty after that time, or if a
+  ///   descriptor of `yieldsTo` ended the wait.
+  /// - Returns: nil at the end of a query that does not follow, or after `endsWith` has ended the stream.
+  /// - Throws: `no_store` if the store was removed, `store_replaced`, `store_too_new`, `gap`, or an error of the store.
   package func next(within limit: Duration? = nil) throws -> [MessagingEvent]? {
     let deadline = limit.map { monotonicMicroseconds() + $0.microseconds }
     while true {
@@ -109,11 +120,11 @@ package final class Follower {
     }
   }
 
-  /// Marks the messages of events as delivered, because they have reached their reader.
+  /// Marks the messages of events as delivered, because the events have reached their reader.
   ///
-  /// The marks are written at most once a second: here, while `next(within:)` waits, or before it returns nil. Nothing
-  /// is written if the query does not ask for it, or for a consumer, whose acknowledgements write the marks. If the
-  /// store is busy, the marks are written later.
+  /// The marks are written at most once a second: by this call, while `next(within:)` waits, or before `next(within:)`
+  /// returns nil. If the store is busy, the marks are written later. Nothing is written if the query does not ask for
+  /// marks, or if it has a consumer: the acknowledgements of a consumer write the marks.
   ///
   /// - Throws: an error of the store.
   package func markDelivered(_ events: [MessagingEvent]) throws {
@@ -121,7 +132,8 @@ package final class Follower {
     try delivery.write(messenger)
   }
 
-  /// The next events of the change log; nil if there are none.
+  /// The next events of the change log, a heartbeat, or the event that the log is read to its end; nil if there are
+  /// none.
   private func available() throws -> [MessagingEvent]? {
     repeat {
       if query.follows, let heartbeat = try beats() { return [heartbeat] }
@@ -134,7 +146,7 @@ package final class Follower {
     return [.caughtUp(cursor)]
   }
 
-  /// Does the periodic work, whether or not there are events.
+  /// Does the work that is due at regular times, whether or not there are events.
   ///
   /// - Returns: a heartbeat if one is due.
   private func beats() throws -> MessagingEvent? {
@@ -154,10 +166,10 @@ package final class Follower {
     return events
   }
 
-  /// Turns expired messages into tombstones, so that they are reported as deleted.
+  /// Turns expired messages into tombstones, so that each follower reports them as deleted.
   ///
-  /// The first follower that notices does this for all. If the store cannot be written to, readers hide the messages
-  /// nevertheless.
+  /// The first follower that notices the expiry writes the tombstones for all followers. If the write fails, the
+  /// message still counts as expired, and readers do not see it.
   ///
   /// - Returns: whether a message has expired.
   private func deleteExpired() throws -> Bool {
@@ -171,7 +183,7 @@ package final class Follower {
     return true
   }
 
-  /// When a wait must end even without an event, on the monotonic clock.
+  /// The time on the monotonic clock at which a wait ends even if nothing happens.
   private func due(_ deadline: Int64?) -> Int64 {
     let times = [
       deadline, expiry, look.due, heartbeat?.due, beat?.due, carrierBeat?.due, delivery.due, signals?.due, hub?.due,
@@ -179,30 +191,31 @@ package final class Follower {
     return times.compactMap(\.self).min() ?? .max
   }
 
-  /// Checks for changes that did not wake the follower, once a second, or more often if the bell cannot be watched.
+  /// Checks for changes that did not wake the follower: every second, or ten times a second if the bell cannot be
+  /// watched.
   private func lookAround() throws {
     guard look.fires() else { return }
     if bell?.descriptor == nil || bell?.isLost == true { listen() }
     if try feed.hasMore() { mustRead = true }
-    // The clock may have been set.
+    // `expiry` is wrong if the clock was set, so it is read again.
     if expiry != nil { mustReadExpiry = true }
   }
 
-  /// Marks the last messages as delivered, and returns nil, the end of the stream.
+  /// Marks the last messages as delivered, and returns nil, which means the end of the stream.
   private func end() throws -> [MessagingEvent]? {
     try delivery.write(messenger, isLast: true)
     return nil
   }
 
-  /// Watches the bell again: a writer may have created it again, or other processes may have released resources.
+  /// Watches the bell again: a writer may have created a new file, or inotify instances may be free again.
   private func listen() {
     bell = Watch(store.location.bell)
     if bell?.descriptor != nil { look = RepeatingTimer(Self.seldom) }
   }
 
-  /// Waits for the bell, a signal or a time.
+  /// Waits until the bell rings, a signal changes, or a time on the monotonic clock is reached.
   ///
-  /// - Returns: false if the reader has gone.
+  /// - Returns: false if the other end of `endsWith` was closed.
   private func wait(until deadline: Int64) -> Bool {
     var streams =
       [
@@ -226,7 +239,9 @@ package final class Follower {
   }
 }
 
-/// Messages that were returned and are not marked as delivered yet; they are written at most once a second.
+/// The messages that were returned and are not yet marked as delivered.
+///
+/// The messages are marked at most once a second.
 private struct DeliveryMarks {
   let isWanted: Bool
   private var seqs: [Identifier: Int] = [:]
@@ -235,7 +250,7 @@ private struct DeliveryMarks {
 
   init(isWanted: Bool) { self.isWanted = isWanted }
 
-  /// When they may be written; nil if there are none.
+  /// The time on the monotonic clock from which the marks may be written; nil if there are none.
   var due: Int64? { seqs.isEmpty ? nil : last == .min ? 0 : last + Self.pause }
 
   mutating func add(_ events: [MessagingEvent]) {

@@ -9,10 +9,10 @@ struct HubFeed {
 
   init(_ messenger: Messenger) { self.messenger = messenger }
 
-  /// When to check again, on the monotonic clock.
+  /// The time of the next check, on the monotonic clock.
   var due: Int64 { look.due }
 
-  /// An event if the connection was lost or works again since the last check.
+  /// Returns an event if, since the last check, the connection was lost or was established again.
   mutating func next() throws -> [MessagingEvent] {
     guard look.fires(), let now = messenger.runningState.isConnected, now != isConnected else { return [] }
     isConnected = now

@@ -1,16 +1,19 @@
 package import DMModel
 internal import DMSystem
 
-/// The folder of signals: an empty file for each, whose modification time is the signal.
+/// The folder of signals.
+///
+/// Each signal is an empty file; the modification time of the file is the time of the signal.
 ///
 /// Signals are not durable.
 package struct LiveFolder {
   package enum Signal: Hashable {
     case typing(Identifier, Handle)
     case present(Handle)
-    /// A program shows who types in a conversation, or in all for nil, so that the hub is asked for it.
+    /// A program shows who types in a conversation, or with nil in all conversations. The sync process asks the hub for
+    /// this.
     case watched(Identifier?)
-    /// A program shows who is online.
+    /// A program shows who is online. The sync process asks the hub for this.
     case presenceWatched
 
     var name: String {
@@ -24,7 +27,7 @@ package struct LiveFolder {
 
     init?(_ name: String) {
       let bytes = name.utf8
-      // Compares bytes, because a full stop and a combining mark after it are one Character.
+      // Compares bytes, because Swift treats a full stop and a combining mark after it as one Character.
       func rest(after prefix: String) -> String? {
         guard bytes.starts(with: prefix.utf8) else { return nil }
         let rest = String(Substring(bytes.dropFirst(prefix.utf8.count)))
@@ -52,7 +55,7 @@ package struct LiveFolder {
       self = .typing(conversation, Handle(stored: user))
     }
 
-    /// How long the signal holds, in microseconds.
+    /// The time after which a signal is no longer valid unless it is refreshed, in microseconds.
     package var lifetime: Int64 {
       switch self {
       case .typing: 5_000_000
@@ -72,13 +75,13 @@ package struct LiveFolder {
   @discardableResult
   func make() -> Bool { if case .failed = createFolder(path) { false } else { true } }
 
-  /// Shows a signal, or refreshes it.
+  /// Creates or refreshes the file of a signal.
   package func give(_ signal: Signal) {
     let file = "\(path)/\(signal.name)"
     if !SignalFile.touch(file), make() { SignalFile.touch(file) }
   }
 
-  /// Shows a signal that was given some microseconds ago.
+  /// Creates or refreshes the file of a signal, and sets its time to `age` microseconds ago.
   package func give(_ signal: Signal, age: Int64) {
     SignalFile.set(Timestamp(microseconds: Timestamp.now.microseconds - age), of: "\(path)/\(signal.name)")
   }
@@ -87,7 +90,7 @@ package struct LiveFolder {
 
   /// Removes the typing signals of a user in some conversations.
   ///
-  /// Linear in the existing signals, which are few, not in the conversations.
+  /// Linear in the number of existing signals, which is small, and not in the number of conversations.
   func takeBackTyping(of user: Handle, in conversations: Set<Identifier>) {
     if conversations.count == 1, let conversation = conversations.first { return takeBack(.typing(conversation, user)) }
     forEach { signal in
@@ -95,12 +98,13 @@ package struct LiveFolder {
     }
   }
 
-  /// When a signal was refreshed last; nil if it does not exist.
+  /// The time at which a signal was last refreshed; nil if the signal does not exist.
   package func time(of signal: Signal) -> Timestamp? { FileStatus(itself: "\(path)/\(signal.name)")?.modified }
 
-  /// Deletes typing files older than a day, which killed processes have left.
+  /// Deletes typing files older than a day, which remain after processes were killed.
   ///
-  /// It relies on the clock, which may have been set, so it is called only before any change of the files was observed.
+  /// The age is computed from the clock, which may have been set. A follower therefore calls this once, before its
+  /// first check for signals.
   func clear(_ signals: [Signal: Timestamp], now: Timestamp = .now) {
     for case (.typing(let conversation, let user), let time) in signals
     where now.microseconds - time.microseconds > 86_400_000_000 {
@@ -108,9 +112,9 @@ package struct LiveFolder {
     }
   }
 
-  /// All signals that were shown and not removed, however old they are.
+  /// All signals whose files exist, with their times, even if they are no longer valid.
   ///
-  /// Linear in their number.
+  /// Linear in the number of signals.
   package func signals() -> [Signal: Timestamp] {
     var found: [Signal: Timestamp] = [:]
     forEach { signal in
@@ -120,15 +124,16 @@ package struct LiveFolder {
   }
 
   private func forEach(_ body: (Signal) -> Void) {
-    // A folder that cannot be read has no signals.
+    // If the folder cannot be read, there are no signals.
     guard case .success(let names) = Result(catching: { try names(in: path) }) else { return }
     for signal in names.compactMap(Signal.init) { body(signal) }
   }
 }
 
-/// Decides which signals hold, even if the clock is set.
+/// Decides which signals are valid, even if the clock is set.
 ///
-/// A file that changes while a follower watches is a fresh signal; only the first check relies on its time.
+/// If the time of a file changes between two checks, the signal was refreshed, whatever the new time is. Only the first
+/// check of a file compares its time with the clock.
 package struct Freshness {
   private struct Observation {
     var time: Timestamp
@@ -139,7 +144,8 @@ package struct Freshness {
 
   package init() {}
 
-  /// The signals that hold, and when the first of them ends unless it is refreshed, on the monotonic clock.
+  /// The signals that are valid now, and the time on the monotonic clock at which the first of them expires if it is
+  /// not refreshed.
   package mutating func look(
     at signals: [LiveFolder.Signal: Timestamp], now: Timestamp = .now, at monotonicNow: Int64 = monotonicMicroseconds()
   ) -> (fresh: [LiveFolder.Signal], next: Int64?) {
@@ -151,7 +157,8 @@ package struct Freshness {
         if last.time != time { observations[signal] = Observation(time: time, seen: monotonicNow) }
       } else {
         let age = now.microseconds - time.microseconds
-        // A time in the future is from a clock that was set back, and says nothing about the age.
+        // A time in the future is from a clock that was set back, so the age is unknowable; the signal counts as
+        // expired.
         let seen = age >= 0 ? monotonicNow - age : monotonicNow - signal.lifetime
         observations[signal] = Observation(time: time, seen: seen)
       }

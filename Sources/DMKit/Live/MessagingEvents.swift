@@ -3,9 +3,10 @@ internal import DMSystem
 
 /// The stream of events, as an asynchronous sequence.
 ///
-/// Each iteration has its own connection and thread, and reads a batch only after the previous one was taken: a slow
-/// reader slows only itself, and at most one batch is in memory. The messages of a batch count as delivered when the
-/// next one is read. Cancelling the task ends the sequence.
+/// Each iteration has a connection and a thread of its own. The iteration reads a batch of events only after the
+/// program has received all events of the previous batch, so at most one batch is in memory, and a slow program does
+/// not slow down others. The messages of a batch count as delivered when the next batch is read. Cancelling the task
+/// ends the sequence.
 public struct MessagingEvents: AsyncSequence, Sendable {
   /// An event.
   public typealias Element = MessagingEvent
@@ -21,18 +22,21 @@ public struct MessagingEvents: AsyncSequence, Sendable {
     self.query = query
   }
 
-  /// Changes the conversations of the query, also for iterations that have begun; an empty array means all.
+  /// Changes the conversations of the query, also for iterations that have begun.
   ///
-  /// The stream has every event of these conversations from the call on, and perhaps some from shortly before. For
-  /// earlier messages, read the history of a conversation after this call; a message that comes twice has the same id.
-  /// A reference that names no conversation ends the stream with the error that `Messenger` throws for it; only a
-  /// direct conversation that does not exist yet is awaited.
+  /// An empty array means all conversations.
+  ///
+  /// After this call, the stream has every new event of these conversations, and perhaps some events from shortly
+  /// before the call. For earlier messages, read the history of a conversation after this call. A message that is in
+  /// both the history and the stream has the same id in both. A reference to a direct conversation that does not exist
+  /// yet is valid: its events begin when it is created. Any other reference to a conversation that does not exist ends
+  /// the stream with the error that `Messenger` throws for the reference.
   public func watch(_ conversations: [ConversationReference]) { watched.set(conversations) }
 
-  /// Makes an iterator with a follower of its own.
+  /// Makes an iterator, which has its own follower.
   public func makeAsyncIterator() -> Iterator { Iterator(Reading(location, identity, query, watched)) }
 
-  /// An iterator, which waits on a thread of its own.
+  /// An iterator, which waits for events on its own thread.
   public struct Iterator: AsyncIteratorProtocol {
     private let reading: Reading
     private var batch: ArraySlice<MessagingEvent> = []
@@ -46,7 +50,7 @@ public struct MessagingEvents: AsyncSequence, Sendable {
     ///   streams, or an error of the store.
     public mutating func next() async throws -> MessagingEvent? {
       while batch.isEmpty, !isOver {
-        // A sequence that has ended, for whatever reason, does not start again.
+        // After an error or the end, each further call returns nil.
         isOver = true
         if let next = try await reading.next() { (batch, isOver) = (next[...], false) }
       }
@@ -58,14 +62,14 @@ public struct MessagingEvents: AsyncSequence, Sendable {
 extension Messenger {
   /// The stream of events of a query.
   ///
-  /// The query is checked when the stream is read.
+  /// Errors in the query are thrown when the first event is requested.
   public func events(_ query: EventQuery = EventQuery()) -> MessagingEvents {
     MessagingEvents(location, identity, query)
   }
 }
 
-/// A follower that waits on a thread of its own, because tasks must not block the threads that they share.
-// NB: @unchecked because the follower moves from thread to thread: each starts after the one before has returned.
+/// A follower that waits on its own thread, because tasks must not block the threads that all tasks share.
+// NB: @unchecked because one thread after another uses it. Each thread starts after the previous call has returned.
 private final class Reading: @unchecked Sendable {
   private let location: StoreLocation
   private let identity: Messenger.Identity
@@ -89,7 +93,7 @@ private final class Reading: @unchecked Sendable {
     try await withTaskCancellationHandler {
       try await withCheckedThrowingContinuation { continuation in
         let work: @Sendable () -> Void = { continuation.resume(with: Result { try self.follow() }) }
-        // If no thread can be started, the call waits on this one.
+        // If no thread can be started, the wait blocks the current thread.
         if startThread(work) != 0 { work() }
       }
     } onCancel: {

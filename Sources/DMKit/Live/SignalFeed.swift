@@ -3,7 +3,7 @@ internal import DMSystem
 
 /// The typing and presence events of a follower.
 ///
-/// It reads the folder of signals a few times a second at most, however many signals come.
+/// The folder of signals is read at most four times a second, however often signals change.
 final class SignalFeed {
   private let messenger: Messenger
   private let kinds: Set<MessagingEvent.Kind>
@@ -11,20 +11,25 @@ final class SignalFeed {
   private let folder: LiveFolder
   private var watch: Watch
   private var freshness = Freshness()
-  /// Whether the user gets the events of a signal, cached while the signal lasts and nothing is written.
+  /// For each valid signal, whether the user gets its events.
+  ///
+  /// The cache is emptied when the store is written to.
   private var isReported: [LiveFolder.Signal: Bool] = [:]
   private var version: Int64?
   private var typing: [Identifier: [Handle]] = [:]
   private var online: Set<Handle> = []
   private var lastLook: Int64?
   private var nextEnd: Int64?
-  /// When to ask for the signals of others again; nil in a store that is not linked.
+  /// The timer for requests that the sync process ask the hub for signals of other users; nil in a store that is not
+  /// linked.
   private var asking: RepeatingTimer?
 
-  /// Set by the caller when the descriptor is ready; the descriptor is then not waited for until the next check.
+  /// Set by the caller when the descriptor is ready.
+  ///
+  /// Until the next check, `descriptor` is nil, so that a wait does not end again.
   var isTouched = false
 
-  /// Microseconds from one check to the next.
+  /// The minimum time between two checks, in microseconds.
   static let pause: Int64 = 250_000
 
   private static let askingPause: Int64 = 5_000_000
@@ -39,23 +44,23 @@ final class SignalFeed {
     if isLinked { asking = RepeatingTimer(Self.askingPause, from: -Self.askingPause) }
   }
 
-  /// The descriptor that is ready when a signal has changed; nil while a change waits to be read.
+  /// The descriptor that becomes ready when a signal changes; nil from a change until the next check.
   var descriptor: Int32? { isTouched ? nil : watch.descriptor }
 
-  /// When to check again, on the monotonic clock; nil if only a changed file requires it.
+  /// The time of the next check, on the monotonic clock; nil if the feed waits only for a change of the folder.
   var due: Int64? {
     guard let lastLook else { return 0 }
     let look = isTouched || watch.descriptor == nil ? lastLook + Self.pause : nextEnd
     return [look, asking?.due].compactMap(\.self).min()
   }
 
-  /// The events since the last check.
+  /// Returns the events since the last check; none if the next check is not due yet.
   func next() throws -> [MessagingEvent] {
     guard let due, monotonicMicroseconds() >= due else { return [] }
     if asking?.fires() == true { try ask() }
     watch.drain()
     if watch.isLost {
-      // The folder was removed; it is created again, so that the next signal is noticed.
+      // If the folder was removed, creates it again, so that the next signal is noticed.
       folder.make()
       watch = Watch(folder.path)
     }
@@ -65,7 +70,7 @@ final class SignalFeed {
     isTouched = false
     let (fresh, next) = freshness.look(at: signals)
     nextEnd = next
-    // A cached answer is not valid after a write: a user may have blocked another, or left.
+    // A write makes the cache invalid: a user may have blocked another user, or left a conversation.
     let now = try fresh.isEmpty ? nil : messenger.existingStore()?.dataVersion()
     if now != version { isReported = [:] }
     version = now
@@ -74,7 +79,7 @@ final class SignalFeed {
     return typingEvents(reported) + (try presenceEvents(reported))
   }
 
-  /// Lets the hub be asked for the signals that this feed reports.
+  /// Requests that the sync process ask the hub for the signals that this feed reports.
   private func ask() throws {
     if kinds.contains(.presence) { folder.give(.presenceWatched) }
     guard kinds.contains(.typing) else { return }
@@ -108,12 +113,12 @@ final class SignalFeed {
   private func presenceEvents(_ reported: [LiveFolder.Signal]) throws -> [MessagingEvent] {
     var now: Set<Handle> = []
     for case .present(let user) in reported { now.insert(user) }
-    // Without an answer of the hub, a missing signal does not mean that a user is offline.
+    // If the hub has not answered lately, a missing signal does not mean that the user is offline.
     if asking != nil, !messenger.knowsPresence { now.formUnion(online) }
     let changed = now.symmetricDifference(online)
     online = now
     return try changed.sorted().map { user in
-      // A user who has begun to hide their presence is reported as offline, without a time.
+      // A user who now hides their presence is reported as offline, without the time at which they were last online.
       let isShown = try now.contains(user) || messenger.seesPresence(of: user, among: feed.conversations)
       let seen = isShown ? folder.time(of: .present(user)) : nil
       return .presence(Presence(user: user, isOnline: now.contains(user), lastSeenAt: seen))

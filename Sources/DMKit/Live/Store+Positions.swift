@@ -1,12 +1,12 @@
 internal import DMStore
 
 extension Store {
-  /// The position in the change log that `start` stands for at present.
+  /// The present position of a start in the change log.
   ///
-  /// - Throws: `bad_cursor`, also for a position that the log has not reached.
+  /// - Throws: `bad_cursor` for a cursor of another store, or for a position after the end of the log.
   func position(of start: EventQuery.Start) throws -> Cursor.Position {
     switch start {
-    // Changes that were pruned are not a gap for a reader that starts here.
+    // A reader that begins at the start gets no gap for changes that were pruned.
     case .start: try changes.range().map { Cursor.Position(rev: $0.lowerBound - 1) } ?? .start
     case .now: Cursor.Position(rev: try changes.range()?.upperBound ?? .zero)
     case .cursor(let cursor): try position(of: cursor)
@@ -15,7 +15,7 @@ extension Store {
 
   /// The position of a cursor of this store.
   ///
-  /// - Throws: `bad_cursor`, also for a position that the log has not reached.
+  /// - Throws: `bad_cursor` for a cursor of another store, or for a position after the end of the log.
   func position(of cursor: Cursor) throws -> Cursor.Position {
     let position = try cursor.position(in: uuid())
     guard try position <= Cursor.Position(rev: changes.range()?.upperBound ?? .zero) else {

@@ -2,10 +2,12 @@ public import DMModel
 internal import DMSystem
 internal import Synchronization
 
-/// A messenger for tasks: its calls run on a separate thread, so that tasks do not block their threads on the disk or
-/// on other writers.
+/// A messenger for tasks.
 ///
-/// The calls run one after another, in the order in which they were made, over one connection.
+/// The calls run on a separate thread, so that a task does not block its thread while it waits for the disk or for
+/// another writer.
+///
+/// The calls use one connection, and run one after another, in the order in which they were made.
 public final class AsyncMessenger: Sendable {
   private let location: StoreLocation
   private let identity: Messenger.Identity
@@ -14,12 +16,12 @@ public final class AsyncMessenger: Sendable {
 
   private struct Jobs {
     var waiting: [@Sendable () -> Void] = []
-    /// Whether a thread is running the jobs.
+    /// Whether a thread is running the queued calls.
     var isRunning = false
   }
 
   /// The messenger, created by the first call.
-  // NB: @unchecked because only the jobs read it, and they run one after another.
+  // NB: @unchecked because only the queued calls use it, and they run one after another.
   private final class Opened: @unchecked Sendable {
     var messenger: Messenger?
   }
@@ -32,7 +34,7 @@ public final class AsyncMessenger: Sendable {
 
   /// Runs `body` with a messenger, which must not be kept after the call.
   ///
-  /// A call that has begun is not cancelled: a message that is being sent is sent.
+  /// A call that has begun cannot be cancelled: a message whose sending has begun is sent.
   ///
   /// - Throws: what `body` throws; `CancellationError` if the task was cancelled before the call.
   public func perform<Result: Sendable>(
@@ -44,7 +46,9 @@ public final class AsyncMessenger: Sendable {
     }
   }
 
-  /// The stream of events of a query, which is read over a connection of its own.
+  /// The stream of events of a query.
+  ///
+  /// The stream uses a connection of its own.
   public func events(_ query: EventQuery = EventQuery()) -> MessagingEvents {
     MessagingEvents(location, identity, query)
   }
@@ -62,7 +66,7 @@ public final class AsyncMessenger: Sendable {
       defer { jobs.isRunning = true }
       return !jobs.isRunning
     }
-    // If no thread can be started, the calling thread runs the jobs, because each call must end.
+    // If no thread can be started, the calling thread runs the queued calls; otherwise they would never return.
     if mustStart, startThread({ self.run() }) != 0 { run() }
   }
 

@@ -1,28 +1,31 @@
 internal import DMStore
 
-/// Actions of one kind by one user in one transaction, which share their look-ups.
+/// Actions of one kind by one user in one transaction.
+///
+/// The actions share cached look-ups.
 protocol Batch {
   associatedtype Item
   associatedtype Answer: Sendable
 
-  /// Whether the batch ends with the first item that fails.
+  /// Whether the batch ends after the first action that fails.
   var stopsAtFault: Bool { get }
 
-  /// Whether there is something to write although no action succeeded.
+  /// Whether the transaction must be committed even if no action succeeded.
   var mustCommit: Bool { get }
 
   /// Does one action.
   ///
-  /// An error that concerns only the item undoes the action; that is cheaper if nothing was written before the error.
+  /// If an error concerns only this item, the changes of the action are rolled back. This is cheaper if the action has
+  /// not written anything before the error.
   func act(on item: Item) throws -> Answer
 
-  /// Notes that an action failed.
+  /// Records that an action failed.
   func passOver(_ item: Item, _ error: DMError) throws
 
-  /// Makes the writes that are due once for each conversation at the end of the transaction, not for each action.
+  /// Writes at the end of the transaction what is needed once for each conversation, and not once for each action.
   func finish() throws
 
-  /// Does the work that follows the commit; it cannot fail.
+  /// Does the work that follows the commit. This work cannot fail.
   func committed()
 }
 
@@ -33,7 +36,7 @@ extension Batch {
   func committed() {}
 }
 
-/// Thrown to roll back a transaction in which nothing was done, so that a mistake creates no user.
+/// Thrown to roll back a transaction in which no action succeeded, so that a mistake does not create a user.
 private struct NothingDone<Answer: Sendable>: Error {
   let results: [Result<Answer, DMError>]
 }
@@ -41,21 +44,21 @@ private struct NothingDone<Answer: Sendable>: Error {
 /// Thrown to roll back a transaction in which an action failed after it had written something.
 private struct HalfDone: Error {}
 
-/// Thrown to roll back a transaction with an unknown user, who may have been invited to the hub since.
+/// Thrown to roll back a transaction that refers to an unknown user, who may have been invited to the hub since.
 private struct UserMayExist: Error {}
 
 extension Messenger {
   /// Acts on each item in order, in one durable transaction.
   ///
-  /// An item that fails is undone and, unless the batch has `stopsAtFault`, does not stop the others; an error of the
-  /// store undoes all.
+  /// The changes of an item that fails are rolled back. The batch then continues with the next item, unless it has
+  /// `stopsAtFault`. An error of the store rolls back the whole transaction.
   ///
   /// - Returns: the result of each item.
   func perform<Acts: Batch>(
     _ items: [Acts.Item], _ begin: (Session) throws -> Acts
   ) throws -> [Result<Acts.Answer, DMError>] {
-    // The errors of the items that failed after a write, by index. The others are done again in a new batch, because
-    // the failed items must leave nothing in the memory of the batch either.
+    // The errors of the items that failed after a write, by index. The other items are processed again in a new batch,
+    // because the caches of the old batch contain data of the failed items.
     var failed: [Int: DMError] = [:]
     while true {
       do {

@@ -1,6 +1,6 @@
 internal import DMStore
 
-// The answers of an import: the messages that it added, and those that the store had before.
+// The answers of an import: the messages that the import added, and messages that were in the store before.
 
 extension ImportBatch {
   func duplicate(of message: ImportedMessage, in row: Conversations.Row) throws -> Message? {
@@ -26,10 +26,13 @@ extension ImportBatch {
     return answer
   }
 
-  /// The answer for a stored message that the user does not see: it repeats the line, whatever is stored.
+  /// The answer for a stored message that is hidden from the user.
   ///
-  /// A line with the time of the stored message repeats the history. Otherwise the line may be a guess. It is handled
-  /// as if the message did not exist, or refused with an error that says only that its id or nonce cannot be used.
+  /// The answer repeats the content of the line, not the stored content.
+  ///
+  /// If the line has the time of the stored message, the line repeats imported history. Otherwise the user may have
+  /// guessed the id or nonce. Such a line is handled as if the message did not exist, or is refused with an error that
+  /// says only that its id or nonce cannot be used.
   private func unseenDuplicate(of message: ImportedMessage, _ found: Message, in row: Conversations.Row) throws
     -> Message?
   {
@@ -39,7 +42,7 @@ extension ImportBatch {
       let name = message.id.map(\.description) ?? message.nonce ?? ""
       throw DMError(.nonceConflict, "'\(name)' cannot be used here; use a new nonce", subject: name)
     }
-    // The answer has the id of the message that it replies to only if the line names that message.
+    // The answer shows the id of the message that it replies to only if the line refers to that message, too.
     let named = try message.replyTo.map { try replied($0, in: row) }
     var message = message
     message.createdAt = found.createdAt
@@ -49,7 +52,7 @@ extension ImportBatch {
     return answer
   }
 
-  /// The line as a message.
+  /// The message that a line describes.
   func answer(
     _ line: ImportedMessage, _ id: Identifier, _ row: Conversations.Row, number: Int
   ) throws -> Message {
@@ -58,7 +61,9 @@ extension ImportBatch {
       nonce: line.nonce)
   }
 
-  /// The message that another replies to, as the user sees it now: earlier lines may have made it visible.
+  /// The message that another message replies to, as the user sees it now.
+  ///
+  /// A new viewer is used, because earlier lines may have made the message visible.
   func reply(_ id: Identifier) throws -> Message.Reply {
     try unrestricted.surroundings.reply(id, as: session.freshViewer())
   }
@@ -83,12 +88,12 @@ extension ImportBatch {
   }
 }
 
-// The times of imported messages: each is later than the one before it in its conversation.
+// The times of imported messages. In a conversation, each message has a later time than the message before it.
 
 extension ImportBatch {
-  /// The time that a message gets, as `time(of:in:isAnnounced:)` says.
+  /// The time of a message, computed by `time(of:in:isAnnounced:)`.
   ///
-  /// - Throws: `out_of_order` for a message that is earlier than the last one of its conversation.
+  /// - Throws: `out_of_order` if that function returns nil.
   func orderedTime(of message: ImportedMessage, in row: Conversations.Row, isAnnounced: Bool) throws -> Timestamp {
     if let time = try time(of: message, in: row, isAnnounced: isAnnounced) { return time }
     let advice =
@@ -101,12 +106,12 @@ extension ImportBatch {
       subject: message.createdAt.description)
   }
 
-  /// The time that a message gets at the end of a conversation: its own time, or a microsecond after the last message
-  /// if the last messages already have that time.
+  /// The time for a message at the end of a conversation: the time in its line, or, if the last messages have that
+  /// time, a microsecond after the last message.
   ///
-  /// - Parameter isAnnounced: whether an announcement goes between the two messages.
-  /// - Returns: nil for a message that is earlier than the last one. Nil also for a message of the same time without an
-  ///   id or a nonce, because it may be the last message again.
+  /// - Parameter isAnnounced: whether an announcement is added before the message.
+  /// - Returns: nil if the message is earlier than the last message. Nil also if both have the same time and the line
+  ///   has no id or nonce, because the line may repeat the last message.
   func time(of message: ImportedMessage, in row: Conversations.Row, isAnnounced: Bool) throws -> Timestamp? {
     let last = Timestamp(microseconds: row.lastActivity.microseconds + (isAnnounced ? 1 : 0))
     if row.lastSeq == 0 || rules.follows(message, last) { return message.createdAt }
@@ -116,8 +121,10 @@ extension ImportBatch {
     return Timestamp(microseconds: row.lastActivity.microseconds + 1)
   }
 
-  /// Whether a stored message may come from a line with a time: it has that time, or ends a series of messages a
-  /// microsecond apart that begins at that time.
+  /// Whether a stored message may come from a line with this time.
+  ///
+  /// True if the message has this time. Also true if the first message of a series has this time, each message of the
+  /// series is a microsecond later than the previous message, and the stored message is the last of the series.
   func isOfTime(_ time: Timestamp, _ address: Messages.Address, at stored: Timestamp) throws -> Bool {
     let (distance, isTooFar) = stored.microseconds.subtractingReportingOverflow(time.microseconds)
     guard !isTooFar, 0..<Int64(address.seq) ~= distance else { return false }

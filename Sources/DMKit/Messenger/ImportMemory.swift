@@ -1,24 +1,30 @@
 internal import DMStore
 
-/// The state of an import, which lasts for several transactions.
+/// The state of an import, kept through all transactions of the import.
 struct ImportMemory {
-  /// The conversations that accept no more messages because a line failed, with its error code: after a later message,
-  /// the missing one could not be imported any more.
+  /// The conversations of which a line failed, each with the error code.
+  ///
+  /// Such a conversation accepts no more messages, because after a later message the failed message could no longer be
+  /// imported.
   var refused: [ImportedMessage.Group: DMError.Code] = [:]
-  /// The users that this import has made.
+  /// The users that this import has created.
   var made: Set<Handle> = []
-  /// The imported users that the store already had, until a message shows that an earlier run of this import made them.
+  /// Imported users whose handles were in the store before.
+  ///
+  /// A user is removed when a stored message shows that an earlier run of this import created them.
   var unconfirmed: Set<Handle> = []
 }
 
 extension ImportBatch {
-  /// Refuses a conversation, and from now on its messages, which would otherwise create a new group.
+  /// Throws the error of a line for a conversation.
+  ///
+  /// If the conversation does not exist, refuses its later messages, too, because they would create a new group.
   func refuse(_ id: Identifier, _ error: DMError) throws -> Imported.Outcome {
     if try group(.id(id)) == nil { session.messenger.imports.refused[.id(id)] = error.code }
     throw error
   }
 
-  /// - Throws: for a message of a refused conversation, with the error code of that refusal.
+  /// - Throws: for a message of a refused conversation, the error code with which the conversation was refused.
   func refuseRefused(_ group: ImportedMessage.Group) throws {
     guard let code = session.messenger.imports.refused[group] else { return }
     let name =
@@ -29,21 +35,23 @@ extension ImportBatch {
     throw DMError(code, "a line of the conversation '\(name)' failed, so those after it do, too", subject: name)
   }
 
-  /// Notes an imported user whose handle the store already has, perhaps for another person.
+  /// Records an imported user whose handle is in the store already.
+  ///
+  /// The handle may belong to another person.
   func noteExisting(_ user: ImportedUser) {
     if user.isKnown || session.messenger.imports.made.contains(user.handle) { return }
     session.messenger.imports.unconfirmed.insert(user.handle)
   }
 
-  /// - Throws: `handle_taken` for a message whose sender may be another person than the user in the store.
+  /// - Throws: `handle_taken` if the handle of the sender is in the store, and may belong to another person there.
   func refuseUnconfirmed(_ sender: Handle, in group: ImportedMessage.Group) throws {
     guard session.messenger.imports.unconfirmed.contains(sender) else { return }
     session.messenger.imports.refused[group] = .handleTaken
     throw unconfirmed(sender)
   }
 
-  /// - Throws: `handle_taken` for a new conversation with a participant who may be another person than the user in the
-  ///   store.
+  /// - Throws: `handle_taken` if the handle of a participant of a new conversation is in the store, and may belong to
+  ///   another person there.
   func refuseUnconfirmed(_ participants: [Handle]) throws {
     if let user = participants.first(where: session.messenger.imports.unconfirmed.contains) { throw unconfirmed(user) }
   }

@@ -2,12 +2,13 @@ internal import DMStore
 
 /// The permissions of imports, for one transaction.
 ///
-/// Any user may import into a conversation that an import created, as long as all its messages were imported. After
-/// that, only its participants may import, and only messages of current or former participants.
+/// A conversation is open if an import created it and all its messages were imported; otherwise it is in use. Any user
+/// may import into an open conversation. Only a participant may import into a conversation that is in use, and only
+/// messages of its current or former participants.
 final class ImportRules {
   private let session: Session
   private let store: Store
-  /// The users who block the user.
+  /// The users who block the user who imports.
   private let blockers: Set<UserKey>
   private var histories: [ConversationKey: Conversations.History] = [:]
 
@@ -24,7 +25,9 @@ final class ImportRules {
     return history
   }
 
-  /// Whether a message may follow one with the time `last`; that time is ignored if it is far ahead of the clock.
+  /// Whether a message is later than `last`, the time of the previous message.
+  ///
+  /// A time far ahead of the clock is ignored as wrong.
   func follows(_ message: ImportedMessage, _ last: Timestamp) -> Bool {
     let isWrong = last.microseconds - Timestamp.now.microseconds > Messages.tolerance
     return message.createdAt > last
@@ -36,7 +39,7 @@ final class ImportRules {
     histories[row.key] = Conversations.History(count: try history(of: row.key).count + 1, lastSeq: row.lastSeq)
   }
 
-  /// Whether an import created a conversation and all its messages.
+  /// Whether a conversation is open: an import created it, and all its messages were imported.
   private func isOpen(_ row: Conversations.Row) throws -> Bool {
     try row.isImported && history(of: row.key).count == row.lastSeq
   }
@@ -47,7 +50,7 @@ final class ImportRules {
 
   /// Checks that the user may import into a conversation.
   ///
-  /// - Throws: `not_allowed` for a conversation that is in use and that the user is not in.
+  /// - Throws: `not_allowed` if the conversation is in use and the user is not a participant.
   func checkAllowed(_ row: Conversations.Row, _ name: String) throws {
     if try isAllowed(in: row) { return }
     throw try DMError(
@@ -58,8 +61,8 @@ final class ImportRules {
 
   /// Checks that a message may have this sender.
   ///
-  /// - Parameter user: nil for a sender who is not a user yet.
-  /// - Throws: `not_allowed` for a sender who is not one of the two of a direct conversation, or who never was in a
+  /// - Parameter user: nil if the store does not have the sender yet.
+  /// - Throws: `not_allowed` if the sender is not one of the two users of a direct conversation, or was never in a
   ///   group that is in use.
   func checkSender(_ user: UserKey?, _ handle: Handle, of row: Conversations.Row) throws {
     if try row.isGroup && isOpen(row) { return }
@@ -71,18 +74,18 @@ final class ImportRules {
         : "'\(handle)' is not one of the two in that direct conversation", subject: handle.description)
   }
 
-  /// Checks that an announcement may be imported, because it looks like an announcement of dm itself.
+  /// Checks that the user may import an announcement, which readers could take for an announcement by dm.
   ///
-  /// - Throws: `not_allowed` in a conversation that is in use and that the user does not own.
+  /// - Throws: `not_allowed` if the conversation is in use and the user is not an owner of it.
   func checkAnnouncement(in row: Conversations.Row) throws {
     if try isOpen(row) || store.members.membership(of: session.me, in: row.key)?.isOwner == true { return }
     throw DMError(
       .notAllowed, "only an owner can import announcements into a conversation that is in use; leave the line out")
   }
 
-  /// Checks that no user who would see the messages blocks the user.
+  /// Checks that none of the users who would see the imported messages blocks the user who imports.
   ///
-  /// - Throws: `not_allowed` if one does.
+  /// - Throws: `not_allowed` if one of them does.
   func checkUnblocked(_ readers: Set<UserKey>) throws {
     if blockers.isDisjoint(with: readers) { return }
     throw try DMError(
@@ -91,7 +94,8 @@ final class ImportRules {
       subject: session.handle.description)
   }
 
-  /// Whether an announcement goes before the next message: the conversation is in use, its last message not imported.
+  /// Whether the import must be announced before the next message: the conversation is in use, and its last message was
+  /// not imported.
   func mustAnnounce(in row: Conversations.Row) throws -> Bool {
     try !isOpen(row) && history(of: row.key).lastSeq != row.lastSeq
   }

@@ -1,7 +1,8 @@
 /// A message to import, with its own time and sender.
 package struct ImportedMessage: Equatable, Sendable {
   package enum Group: Hashable, Sendable {
-    /// The group with this title that an earlier import made or that the user is in; created if there is none.
+    /// A group with this title that the user is in or that an earlier import created; if there is none, the import
+    /// creates it.
     case title(String)
     case id(Identifier)
 
@@ -37,26 +38,30 @@ package struct ImportedMessage: Equatable, Sendable {
   package let sender: Handle
   /// Nil for an announcement, and for a message that has only attachments.
   package let text: String?
-  /// The time in the line; after the message is added, its stored time.
+  /// The time of the message in the line.
+  ///
+  /// After the message is added, this is the time that the store has.
   package internal(set) var createdAt: Timestamp
   package let nonce: String?
   package let replyTo: Reply?
   package let systemKind: Message.SystemKind?
   package let subject: String?
   package let expiresAt: Timestamp?
-  /// The files to prepare before the message is imported.
+  /// The files to attach.
+  ///
+  /// The files are prepared before the message is imported.
   package let files: [File]
   /// The prepared attachments, in the order of `files`.
   package var attachments: [Identifier] = []
 
-  /// Whether a repeated line is recognized: the message has an id or a nonce.
+  /// Whether a second import of the line can be recognized, because the line has an id or a nonce.
   var isRecognizable: Bool { id != nil || nonce != nil }
 
   /// The time from creation to expiry in microseconds; nil if the message does not expire.
   package var lifetime: Int64? { expiresAt.map { max(0, $0.microseconds - createdAt.microseconds) } }
 
-  /// - Throws: `empty_text`, `text_too_long`, `bad_time` for a future time, or `bad_field` for the nonce, the title or
-  ///   the subject.
+  /// - Throws: `empty_text`, `text_too_long`, `bad_time` for a time in the future, or `bad_field` for the nonce, the
+  ///   title or the subject.
   package init(
     group: Group, id: Identifier? = nil, sender: Handle, text: String?, createdAt: Timestamp, nonce: String? = nil,
     replyTo: Reply? = nil, systemKind: Message.SystemKind? = nil, subject: String? = nil,
@@ -89,11 +94,13 @@ package struct ImportedMessage: Equatable, Sendable {
   }
 }
 
-/// A user to import, as `dm-user` prints them; an existing user is not changed.
+/// A user to import, from a line that `dm-user` has printed.
+///
+/// A user who exists is not changed.
 package struct ImportedUser: Equatable, Sendable {
   package let handle: Handle
   package let profile: ProfileChange
-  /// Whether a user of the store with this handle is the same person.
+  /// Whether the line states that a user of the store with this handle is the same person.
   package var isKnown: Bool
 
   /// - Throws: `bad_field`.
@@ -105,14 +112,14 @@ package struct ImportedUser: Equatable, Sendable {
   }
 }
 
-/// A conversation to import, as `dm-list` prints it.
+/// A conversation to import, from a line that `dm-list` has printed.
 package struct ImportedConversation: Equatable, Sendable {
   package let id: Identifier
   package let isGroup: Bool
   package let title: String?
   package let creator: Handle?
   package let participants: [Handle]
-  /// The time by which lists sort the conversation while it has no messages; nil means now.
+  /// The time by which lists sort the conversation as long as it has no messages; nil means now.
   package let lastActivity: Timestamp?
 
   /// - Throws: `bad_field` for the title, or for a direct conversation without one or two participants; `bad_time` for
@@ -139,7 +146,7 @@ package struct ImportedConversation: Equatable, Sendable {
 package enum Imported: Equatable, Sendable {
   case user(ImportedUser)
   case conversation(ImportedConversation)
-  /// A line for a conversation that cannot be created, with the error that answers the line.
+  /// A line for a conversation that cannot be created, and the error to return for the line.
   case refusedConversation(Identifier, DMError)
   case message(ImportedMessage)
 
@@ -151,9 +158,9 @@ package enum Imported: Equatable, Sendable {
   }
 }
 
-/// Refuses a time in the future, because every later message would need a later time.
+/// Refuses a time in the future: all later messages of the conversation would need a time after it.
 ///
-/// A time up to a day ahead is accepted, because clocks differ.
+/// A time up to a day ahead of the clock is accepted, because the clocks of machines differ.
 ///
 /// - Throws: `bad_time`.
 private func checkPast(_ time: Timestamp) throws {

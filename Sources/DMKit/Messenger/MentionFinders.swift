@@ -1,17 +1,18 @@
 package import DMStore
 
-/// Finds the users that texts mention, among the current participants of a conversation.
+/// Finds the users that a text mentions, among the current participants of a conversation.
 ///
-/// An `@` begins a mention if no letter or digit precedes it. The mention is the longest handle after it that no letter
-/// or digit follows. Letters of scripts without spaces separate words as spaces do.
+/// A mention is an `@` with a handle after it. No letter or digit may precede the `@` or follow the handle. If several
+/// handles match, the mention is the longest. A letter of a script that is written without spaces may precede or
+/// follow, as a space may.
 private struct MentionFinder {
   private var users: [ExactString: UserKey] = [:]
-  /// The first characters of handles, to skip most uses of `@` quickly.
+  /// The first characters of the handles, with which an `@` that begins no mention is skipped quickly.
   private var firsts: Set<Unicode.Scalar> = []
-  /// The number of characters of the longest handle.
+  /// The length of the longest handle, in characters.
   private var longest = 0
 
-  /// Linear in the participants.
+  /// Linear in the number of participants.
   init(_ store: Store, _ conversation: ConversationKey) throws {
     for user in try store.members.participantKeys(of: conversation) {
       let handle = try store.users.handle(user).description
@@ -43,21 +44,23 @@ private struct MentionFinder {
     return user
   }
 
-  /// Whether a character can form a word with the one beside it: a letter, digit or `_` of a script with spaces.
+  /// Whether a character continues a word: a letter, a digit or `_`, unless its script is written without spaces.
   private func isWordPart(_ scalar: Unicode.Scalar) -> Bool {
     (scalar.properties.isAlphabetic || scalar.properties.numericType != nil || scalar == "_")
       && !SearchText.standsAlone(scalar)
   }
 }
 
-/// Finds mentions in texts of several conversations, and looks up the participants of each once.
+/// Finds the mentions in texts of several conversations.
+///
+/// The participants of each conversation are read once.
 package final class MentionFinders {
   private let store: Store
   private var finders: [ConversationKey: MentionFinder] = [:]
 
   package init(_ store: Store) { self.store = store }
 
-  /// The participants of a conversation that a text mentions, in the order of the text.
+  /// The participants of a conversation that a text mentions, in the order in which the text mentions them.
   package func users(in text: String, of conversation: ConversationKey) throws -> [UserKey] {
     guard text.contains(byte: UInt8(ascii: "@")) else { return [] }
     let finder = try finders[conversation] ?? MentionFinder(store, conversation)

@@ -4,30 +4,32 @@ internal import DMStore
 internal import DMSystem
 
 extension Messenger {
-  /// A file that is ready to be sent.
+  /// A file that was prepared, and so can be sent.
   public struct Prepared: Sendable {
-    /// The attachment; `Outgoing` names it by its id.
+    /// The attachment, whose id is used in `Outgoing`.
     public let attachment: Attachment
-    /// Warnings for the user, one clause each: what was not done, and what to install.
+    /// Warnings for the user, one clause each.
+    ///
+    /// A warning says which step was left out, and which program to install for that step.
     package let advice: [String]
   }
 
-  /// Prepares a file to be sent, and stores it for the user, so that a message can have it.
+  /// Prepares a file to be sent, and stores it as an attachment of the user.
   ///
-  /// It is on the disk on return. A purge removes attachments that are older than a day and that no message has. This
-  /// runs other programs, and does not lock the store while they run.
+  /// When the call returns, the attachment is on the disk. If no message has the attachment after a day, a purge
+  /// removes it. The call may run external programs, and does not lock the store while they run.
   ///
   /// - Parameters:
   ///   - source: the file, descriptor or bytes to attach.
-  ///   - name: the name, which is made safe; nil for the name of the source.
-  ///   - options: what to change, and what to refuse.
-  ///   - progress: called often with the current step; if it throws, the work ends and leaves nothing behind.
+  ///   - name: the name of the attachment, which is changed if it is unsafe; nil for the name of the source.
+  ///   - options: which parts of the file to change, and which files to refuse.
+  ///   - progress: called often with the current step. If it throws, the preparation ends, and its files are removed.
   /// - Throws: `unknown_file`, `bad_attachment`, `unknown_user`, `busy`, or an error of the store or the disk.
   public func prepare(
     _ source: AttachmentSource, name: String? = nil, _ options: PreparationOptions = PreparationOptions(),
     progress: @escaping (String) throws -> Void = { _ in }
   ) throws -> Prepared {
-    // Checks, before the work is done, that the user may do this.
+    // Checks the permission of the user before the long work of the preparation.
     try lookAhead { _ in }
     return try location.keepingFolders { try prepareInStore(source, name: name, options, progress) }
   }
@@ -54,7 +56,8 @@ extension Messenger {
       try contents.install(file.path, as: thumbnail.sha256)
     }
     try writing { session in
-      // From here on a purge sees that the contents are in use; an earlier purge may have removed them.
+      // From here on, the row in the store protects the contents from purges. An earlier purge may have removed the
+      // files.
       for content in attachment.contents where contents.size(of: content.hash) != content.size {
         throw DMError(.busy, "what was prepared was removed meanwhile; try again")
       }
@@ -63,18 +66,18 @@ extension Messenger {
     return Prepared(attachment: attachment, advice: file.advice)
   }
 
-  /// The attachment with an id, if the user prepared it or sees a message that has it.
+  /// The attachment with an id.
   ///
-  /// - Throws: `unknown_attachment`.
+  /// - Throws: `unknown_attachment`, also if the user neither prepared the attachment nor sees a message that has it.
   public func attachment(_ id: Identifier) throws -> Attachment {
     let found = try reading(nil as Attachment?) { try $0.usableAttachment(id).attachment }
     guard let found else { throw unknownAttachment(id) }
     return found
   }
 
-  /// The attachments of a message that the user sees, in their order; never empty.
+  /// The attachments of a message that the user sees, in the order in which they were attached.
   ///
-  /// - Throws: `unknown_message`, and `unknown_attachment` if the message has none.
+  /// - Throws: `unknown_message`; `unknown_attachment` if the message has no attachments.
   public func attachments(of reference: MessageReference) throws -> [Attachment] {
     let found = try reading([] as [Attachment]) { try $0.visibleMessage(reference).message.attachments }
     guard !found.isEmpty else {
@@ -85,7 +88,7 @@ extension Messenger {
     return found
   }
 
-  /// The attachments of a conversation that the user sees, by kind, and within a kind the newest first.
+  /// The attachments in a conversation that the user sees, sorted by kind, then newest first.
   ///
   /// Linear in the number of attachments.
   ///
@@ -100,7 +103,7 @@ extension Messenger {
 }
 
 extension Session {
-  /// The attachments of the messages that the user sees.
+  /// The attachments of the messages in a conversation that the user sees.
   fileprivate func attachments(in conversation: ConversationKey) throws -> [SentAttachment] {
     try store.messages.seqsWithAttachments(in: conversation).flatMap { seq in
       try store.messages.seen(in: conversation, seq...seq, as: viewer).flatMap { message in
@@ -109,15 +112,15 @@ extension Session {
     }
   }
 
-  /// An attachment, by its id, that the user may send again or fetch.
+  /// The attachment with an id, if the user may send or fetch it.
   ///
-  /// - Throws: `unknown_attachment` if it does not exist or the user may not use it.
+  /// - Throws: `unknown_attachment` if the attachment does not exist, or if the user may not use it.
   func usableAttachment(_ id: Identifier) throws -> Attachments.Row {
     guard let stored = try attachmentIfUsable(id) else { throw unknownAttachment(id) }
     return stored
   }
 
-  /// The attachment with an id; nil if it does not exist or the user may not use it.
+  /// The attachment with an id; nil if it does not exist, or if the user may not use it.
   func attachmentIfUsable(_ id: Identifier) throws -> Attachments.Row? {
     guard let stored = try store.attachments.row(id) else { return nil }
     guard let key = stored.message else { return stored.user == me ? stored : nil }

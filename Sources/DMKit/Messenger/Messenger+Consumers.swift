@@ -2,31 +2,35 @@ public import DMModel
 internal import DMStore
 internal import DMSystem
 
-/// A line of a consumer's program: a message, an acknowledgement of the event that it answers, or both.
+/// A line that a consumer's program writes.
+///
+/// The line has a message to send, an acknowledgement of an event, marks for an existing message, or several of these.
 public struct ConsumerLine: Sendable {
-  /// The message to send; nil for none, or an error if the line can never succeed.
+  /// The message to send; nil if there is none.
+  ///
+  /// An error if the message in the line can never be sent.
   package let outgoing: Result<Outgoing, DMError>?
-  /// The cursor up to which all events were processed; nil to acknowledge nothing.
+  /// The cursor up to which the program has processed all events; nil to acknowledge nothing.
   package let acknowledges: Cursor?
-  /// What to do with an existing message; nil for nothing.
+  /// The actions on an existing message; nil if there are none.
   package let marks: Marks?
 
   /// Actions on an existing message.
   public struct Marks: Sendable {
     /// The message, which the user must be able to see.
     package let message: MessageReference
-    /// The user's reaction to it; nil to leave it as it is.
+    /// The user's reaction to the message; nil to leave the reaction unchanged.
     package let emoji: String?
-    /// Whether to mark it as read.
+    /// Whether to mark the message as read.
     package let isRead: Bool
 
     /// Makes actions on a message that the user sees.
     ///
     /// - Parameters:
     ///   - message: the message.
-    ///   - emoji: the user's reaction to it; nil to leave it as it is.
-    ///   - isRead: whether to mark it as read.
-    /// - Throws: `bad_field` unless the emoji is one emoji.
+    ///   - emoji: the user's reaction to the message; nil to leave the reaction unchanged.
+    ///   - isRead: whether to mark the message as read.
+    /// - Throws: `bad_field` if `emoji` is not exactly one emoji.
     public init(_ message: MessageReference, emoji: String? = nil, isRead: Bool = false) throws(DMError) {
       if let emoji { try Edit.check(emoji: emoji) }
       self.message = message
@@ -38,9 +42,9 @@ public struct ConsumerLine: Sendable {
   /// Makes a line.
   ///
   /// - Parameters:
-  ///   - outgoing: the message to send; nil for none, or an error if the line can never succeed.
-  ///   - acknowledges: the cursor up to which all events were processed; nil to acknowledge nothing.
-  ///   - marks: what to do with an existing message; nil for nothing.
+  ///   - outgoing: the message to send; nil if there is none. An error if the message can never be sent.
+  ///   - acknowledges: the cursor up to which the program has processed all events; nil to acknowledge nothing.
+  ///   - marks: the actions on an existing message; nil if there are none.
   public init(_ outgoing: Result<Outgoing, DMError>?, acknowledges: Cursor?, marks: Marks? = nil) {
     self.outgoing = outgoing
     self.acknowledges = acknowledges
@@ -51,24 +55,25 @@ public struct ConsumerLine: Sendable {
 extension Messenger {
   /// The result of a line of a consumer's program.
   public enum ConsumerAnswer: Sendable {
-    /// The message that was sent, now or before.
+    /// The message of the line, which was sent by this line or earlier with the same nonce.
     case message(Message)
-    /// The line had no message; the new position.
+    /// The new position of the consumer, for a line without a message.
     case acknowledged(Acknowledgement)
   }
 
-  /// Sends the messages of lines and moves the consumer to the acknowledged cursors, in one transaction.
+  /// Sends the messages of lines, and moves the consumer to the acknowledged cursors, in one transaction.
   ///
-  /// A line whose acknowledgement is not after the position of the consumer is from an older process: it writes
-  /// nothing, and its result is the message that its nonce names. The first line that fails is the last result, and no
-  /// line after it is processed.
+  /// If the acknowledged cursor of a line is not after the position of the consumer, the line is from an older process.
+  /// Nothing is written for such a line; its result is the message that was sent earlier with the same nonce, or the
+  /// position. The first line that fails ends the call: its error is the last result, and the lines after it are not
+  /// processed.
   ///
   /// - Parameters:
   ///   - lines: the lines, in order.
   ///   - consumer: the name of the consumer.
-  ///   - skipsFailed: whether to continue after lines that can never succeed; they are counted and acknowledged.
+  ///   - skipsFailed: whether to continue after a line that can never succeed. Such lines are counted and acknowledged.
   /// - Returns: the results of the lines, in order.
-  /// - Throws: `unknown_consumer`, or an error of the store; then nothing was written.
+  /// - Throws: `unknown_consumer`, or an error of the store. In both cases nothing was written.
   public func send(
     _ lines: [ConsumerLine], as consumer: String, skipsFailed: Bool = false
   ) throws -> [Result<ConsumerAnswer, DMError>] {
@@ -76,9 +81,11 @@ extension Messenger {
     return try perform(lines) { try ConsumerBatch($0, consumer, skipsFailed: skipsFailed) }
   }
 
-  /// Moves a consumer forward to a cursor; a cursor that is not after its position changes nothing.
+  /// Moves a consumer forward to a cursor.
   ///
-  /// - Returns: its position now.
+  /// If the cursor is not after the position of the consumer, nothing changes.
+  ///
+  /// - Returns: the position of the consumer after the call.
   /// - Throws: `unknown_consumer`, `bad_cursor`.
   public func acknowledge(_ cursor: Cursor, for consumer: String) throws -> Acknowledgement {
     try expectStore(with: consumer)
@@ -90,14 +97,16 @@ extension Messenger {
     }
   }
 
-  /// The user's consumers, by name; linear in the number of their unacknowledged changes.
+  /// The user's consumers, sorted by name.
+  ///
+  /// Linear in the number of changes that they have not acknowledged.
   package func consumers() throws -> [Consumer] {
     try reading([]) { session in try session.store.consumers.all(of: session.me).map(session.seen) }
   }
 
-  /// Deletes a consumer, and returns it as it was.
+  /// Deletes a consumer, and returns its last state.
   ///
-  /// - Throws: `unknown_consumer`, and `busy` while it is streamed.
+  /// - Throws: `unknown_consumer`; `busy` while a process streams the events of the consumer.
   package func forgetConsumer(_ name: String) throws -> Consumer {
     try expectStore(with: name)
     return try writing { session in
@@ -115,14 +124,14 @@ extension Messenger {
       .unknownConsumer, "'\(identity.handle)' has no consumer '\(name)'", subject: name, remedy: .makeConsumer)
   }
 
-  /// Refuses to act on an absent store, so that a mistake creates none.
+  /// Refuses to act if the store does not exist, so that a mistake does not create a store.
   private func expectStore(with consumer: String) throws {
     if try !hasStore() { throw unknownConsumer(consumer) }
   }
 
-  /// Takes the lease of a consumer, which is the right to stream it.
+  /// Acquires the lease of a consumer: the exclusive right to stream its events.
   ///
-  /// - Throws: `busy` if another process has it.
+  /// - Throws: `busy` if another process has the lease.
   func lease(of row: Consumers.Row) throws -> FileLock {
     try FileLock(
       path: "\(location.directory)/consumer.\(row.key).lock", milliseconds: 0,
@@ -152,7 +161,7 @@ extension Session {
   }
 }
 
-/// The move of a consumer to new positions in one transaction.
+/// The movement of a consumer to new positions, in one transaction.
 private final class ConsumerMove {
   var row: Consumers.Row
   private let before: Consumers.Row
@@ -172,15 +181,17 @@ private final class ConsumerMove {
 
   var hasSkipped: Bool { row.skippedCount > before.skippedCount }
 
-  /// The position of a cursor; nil if it is not after the position of the consumer.
+  /// The position of a cursor; nil if the cursor is not after the position of the consumer.
   ///
-  /// - Throws: `bad_cursor`, also for a position that the change log has not reached.
+  /// - Throws: `bad_cursor` for a cursor of another store, or for a position after the end of the change log.
   func newPosition(of cursor: Cursor) throws -> Cursor.Position? {
     let position = try session.store.position(of: cursor)
     return position > row.position ? position : nil
   }
 
-  /// Writes the position, and, if the consumer is set to do so, marks the acknowledged messages as delivered.
+  /// Writes the position.
+  ///
+  /// Also marks the acknowledged messages as delivered, if the consumer is set to do so.
   func finish() throws {
     guard row.position > before.position || hasSkipped else { return }
     let (store, me, now) = (session.store, session.me, Timestamp.now)
@@ -195,7 +206,7 @@ private final class ConsumerMove {
   }
 }
 
-/// The lines of a consumer's program that one transaction processes.
+/// The lines of a consumer's program, in one transaction.
 private final class ConsumerBatch: Batch {
   private let session: Session
   private let move: ConsumerMove
@@ -225,14 +236,14 @@ private final class ConsumerBatch: Batch {
 
   func passOver(_ line: ConsumerLine, _ error: DMError) throws {
     guard skipsFailed else { return }
-    // A line that was cut off because its process was killed will be sent again, complete.
+    // If a line was cut off because its process was killed, the program sends the whole line again.
     if error.code != .unfinishedLine { move.row.skippedCount += 1 }
     if error.code != .badCursor, let cursor = line.acknowledges, let position = try move.newPosition(of: cursor) {
       move.row.position = position
     }
   }
 
-  /// The answer to a line from an older process: the message that the line sent then, or the position.
+  /// The answer to a line from an older process: the message that was sent with the nonce of the line, or the position.
   private func stale(_ line: ConsumerLine) throws -> Messenger.ConsumerAnswer {
     do {
       if let outgoing = line.outgoing, let message = try sending.sentBefore(outgoing.get()) { return .message(message) }

@@ -2,7 +2,7 @@ public import DMModel
 internal import DMStore
 
 extension Messenger {
-  /// The user's conversations: pinned ones first, then by their last activity, newest first.
+  /// The user's conversations: pinned conversations first, then the conversations with the newest activity.
   ///
   /// - Throws: `bad_cursor`; for conversations that the query names, `unknown_user`, `unknown_conversation`,
   ///   `ambiguous_title`, `not_allowed`.
@@ -23,7 +23,7 @@ extension Messenger {
     }
   }
 
-  /// Finds the conversations that a query names, and runs `body` with their keys in the query.
+  /// Looks up the conversations that a query names, and runs `body` with their keys in the query.
   private func list<T>(_ query: ListQuery, _ empty: T, _ body: (ListQuery, Session) throws -> T) throws -> T {
     let found = try reading(nil as T?) { session in
       var query = query
@@ -34,7 +34,7 @@ extension Messenger {
     return found ?? empty
   }
 
-  /// One conversation in its current state.
+  /// The current state of one conversation.
   ///
   /// - Throws: `unknown_user`, `unknown_conversation`, `ambiguous_title`, `not_allowed`.
   public func conversation(_ reference: ConversationReference) throws -> Conversation {
@@ -45,7 +45,7 @@ extension Messenger {
     return found
   }
 
-  /// The error for a conversation if there is no store, or if the store does not have the user yet.
+  /// The error for a reference if there is no store, or if the user is not in the store yet.
   func nothingYet(_ reference: ConversationReference) -> DMError {
     namingStore(
       DMError(
@@ -53,12 +53,13 @@ extension Messenger {
         subject: reference.description, remedy: .startConversation))
   }
 
-  /// Finds or creates the direct conversation with one user, or creates a group without a title with several users.
+  /// Finds or creates the direct conversation with one user; for several users, creates a group without a title.
   ///
   /// - Parameters:
-  ///   - handles: the handles of the others; empty for the conversation of the user with themselves.
-  ///   - ifAbsent: whether to return an existing group without a title that has exactly these users.
-  /// - Throws: `unknown_user`, `not_allowed` for a blocked user, `ambiguous_title` if there are several such groups.
+  ///   - handles: the handles of the other users; empty for the direct conversation of the user with themselves.
+  ///   - ifAbsent: whether to return an existing group without a title that has exactly these users, if there is one.
+  /// - Throws: `unknown_user`; `not_allowed` for a user that the acting user blocks; `ambiguous_title` if there are
+  ///   several such groups.
   public func createConversation(with handles: [Handle], ifAbsent: Bool = false) throws -> Conversation {
     try writing { session in
       let others = try session.userKeys(handles).filter { $0 != session.me }
@@ -70,20 +71,22 @@ extension Messenger {
     }
   }
 
-  /// The direct conversation with a user, found or created; two users have only one.
+  /// Finds or creates the direct conversation with a user.
+  ///
+  /// Two users have only one direct conversation.
   package func directConversation(with handle: Handle) throws -> Conversation {
     try createConversation(with: [handle])
   }
 
-  /// Creates a group of the user, who owns it, and others.
+  /// Creates a group with the user, who becomes its owner, and other users.
   ///
   /// - Parameters:
   ///   - title: the title, of 1 to 256 bytes.
-  ///   - handles: the handles of the others.
-  ///   - ifAbsent: whether to return an existing group with this title that the user owns and that has these users; its
-  ///     participants do not change.
-  /// - Throws: `bad_field` for the title, `unknown_user`, `ambiguous_title`, `name_taken` if all groups with this title
-  ///   belong to other owners or lack some of these users.
+  ///   - handles: the handles of the other users.
+  ///   - ifAbsent: whether to return an existing group with this title that the user owns and that has all these users,
+  ///     if there is one. Its participants do not change.
+  /// - Throws: `bad_field` for the title; `unknown_user`; `ambiguous_title`; `name_taken` if there are groups with this
+  ///   title, but each has another owner or lacks some of these users.
   public func createGroup(titled title: String, with handles: [Handle], ifAbsent: Bool = false) throws -> Conversation {
     try checkNewTitle(title)
     return try writing { session in
@@ -129,12 +132,15 @@ extension Session {
     return row
   }
 
-  /// The group that an earlier call created: without a title, the only untitled group with exactly these members; with
-  /// a title, the only group that has all these users and that the user has named so, or has created with that title
-  /// and still owns.
+  /// The group that an earlier call created.
   ///
-  /// Groups of other users do not count: any user may title a group so, add the user, and leave it to them; and any
-  /// user may import a group with the user as its creator.
+  /// Without a title: the only untitled group with exactly these members. With a title: the only group that has all
+  /// these users and to which the user has given this own name, or which the user has created with this title and still
+  /// owns.
+  ///
+  /// Without an own name, a group that another user has created does not count, even if the user now owns it: any user
+  /// can create a group with this title, add the user, and leave. An imported group does not count, because any user
+  /// can import a group with the user as its creator.
   ///
   /// - Throws: `name_taken` if only other groups have that title; `ambiguous_title`.
   private func existingGroup(_ title: String?, of others: [UserKey]) throws -> Conversations.Row? {
@@ -165,7 +171,7 @@ extension Session {
     try !row.isImported && store.conversations.creator(of: row.key) == me
   }
 
-  /// The conversation as the user sees it now.
+  /// The current state of a conversation, as the user sees it.
   func asSeen(_ row: Conversations.Row) throws -> Conversation {
     guard let seen = try store.conversations.seen(row.key, as: freshViewer()) else {
       throw DMError(.internal, "the conversation '\(row.id)' was not found again", subject: row.id.description)

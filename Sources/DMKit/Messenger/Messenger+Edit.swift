@@ -2,14 +2,14 @@ public import DMModel
 internal import DMStore
 
 extension Messenger {
-  /// Acts on messages, in order and in one transaction.
+  /// Does actions on messages, in order and in one transaction.
   ///
-  /// An action that fails does not stop the others.
+  /// If an action fails, the call continues with the next action.
   ///
   /// - Returns: the results, in the order of the actions.
-  /// - Throws: an error of the store; then nothing was changed.
+  /// - Throws: an error of the store; in this case nothing was changed.
   public func edit(_ batch: [Edit]) throws -> [Result<Edit.Outcome, DMError>] {
-    // Otherwise a mistake would create a store.
+    // Without this check, a mistake would create a store.
     if try !hasStore() {
       return batch.map { edit in
         .failure(
@@ -21,9 +21,9 @@ extension Messenger {
     return try perform(batch, EditBatch.init)
   }
 
-  /// A message whose text the user may change.
+  /// The message of a reference, if the user may change its text.
   ///
-  /// - Throws: `unknown_message`; `not_allowed` for an announcement, or a message of another user.
+  /// - Throws: `unknown_message`; `not_allowed` for an announcement, or for a message of another user.
   package func messageToEdit(_ reference: MessageReference) throws -> Message {
     let found = try reading(nil as Message?) { session in
       if let waiting = try session.waitingMessage(reference) { return try session.messageThatWaited(waiting.id) }
@@ -38,7 +38,7 @@ extension Messenger {
     return found
   }
 
-  /// The messages of a conversation that have these numbers and that the user sees, ascending.
+  /// The messages with these numbers in a conversation that the user sees, in ascending order.
   ///
   /// - Throws: `unknown_user`, `unknown_conversation`, `ambiguous_title`, `not_allowed`.
   public func messages(in conversation: ConversationReference, _ ranges: [RangeReference]) throws -> [Message] {
@@ -48,12 +48,13 @@ extension Messenger {
   }
 }
 
-/// The actions of one user on messages, in one transaction.
+/// Actions of one user on messages, in one transaction.
 final class EditBatch: Batch {
   private let session: Session
   private let store: Store
-  /// Shared by all actions: each new viewer would read all hidden ranges of the user, which may be as many as the
-  /// edits.
+  /// The viewer that all actions share.
+  ///
+  /// Each new viewer would read all hidden ranges of the user, and there may be as many ranges as actions.
   private let viewer: Viewer
   private let mentions: MentionFinders
 
@@ -77,7 +78,7 @@ final class EditBatch: Batch {
 
   func finish() {}
 
-  /// Acts on a message that waits for the hub.
+  /// Does an action on a message that waits for the hub.
   private func act(on waiting: Waiting.Row, _ edit: Edit) throws -> Edit.Outcome {
     let row = try session.find(ConversationReference.id(store.conversations.id(waiting.conversation)))
     switch edit.act {

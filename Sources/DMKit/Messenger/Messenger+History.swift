@@ -1,12 +1,12 @@
 public import DMModel
 internal import DMStore
 
-/// Messages in batches, oldest first.
+/// The messages of a history, read in batches, oldest first.
 ///
-/// Between two batches it holds no transaction.
+/// Between two batches there is no open transaction.
 public final class History {
   private enum Plan {
-    /// In descending order, because the last range of the array is read first.
+    /// The ranges of numbers to read, in descending order, because the last element of the array is read first.
     case ranges([SeqRange], conversation: ConversationKey)
     case timeline(Messages.TimelineFilter, from: Messages.TimelinePosition)
   }
@@ -14,15 +14,20 @@ public final class History {
   private let messenger: Messenger
   private var plan: Plan?
   private var left: Int?
-  /// The messages that wait for the hub, which come last.
+  /// The messages that wait for the hub.
+  ///
+  /// These messages come after the numbered messages.
   private var waiting: [Message] = []
-  /// The viewer of all batches, so that a message that expires during the reading stays visible to it.
+  /// The viewer for all batches.
+  ///
+  /// The viewer keeps the time of the first batch, so that messages which expire later are still returned.
   private var viewer: Viewer?
 
-  /// The position at which a stream continues after this history; nil if there is no store yet.
+  /// The cursor from which a stream continues after this history; nil if there is no store yet.
   public private(set) var cursor: Cursor?
 
-  /// The maximum number of messages in a batch: enough to make the query's cost small, few enough to stay in memory.
+  /// The maximum number of messages in a batch: large enough that the cost of the query does not matter, small enough
+  /// for the memory.
   static let batch = 500
 
   init(_ messenger: Messenger, _ query: HistoryQuery) throws {
@@ -55,11 +60,11 @@ public final class History {
     }
   }
 
-  /// The next messages, at most 500; empty at the end.
+  /// Returns the next messages, at most 500; an empty array at the end.
   ///
   /// - Throws: an error of the store.
   public func next() throws -> [Message] {
-    // A batch may contain nothing that the user sees.
+    // A batch may contain no message that the user sees.
     while plan != nil, left != 0 {
       let messages = try nextBatch()
       left = left.map { $0 - messages.count }
@@ -69,7 +74,7 @@ public final class History {
     return waiting
   }
 
-  /// All remaining messages.
+  /// Returns all messages that were not returned yet.
   func rest() throws -> [Message] {
     var messages: [Message] = []
     while case let batch = try next(), !batch.isEmpty { messages += batch }
@@ -84,7 +89,7 @@ public final class History {
       switch plan {
       case .ranges(var ranges, let conversation):
         var messages: [Message] = []
-        // At most `limit` messages, visible or not, so that the transaction of a batch is short.
+        // Reads at most `limit` messages, visible or hidden, so that the transaction of a batch is short.
         var room = limit
         while room > 0, let range = ranges.popLast() {
           let part = range.prefix(room)
@@ -106,7 +111,9 @@ public final class History {
 }
 
 extension Session {
-  /// The numbers that a query selects, ascending; with a limit, those of the newest messages.
+  /// The numbers of the messages that a query selects, ascending.
+  ///
+  /// If the query has a limit, these are the numbers of its newest messages.
   fileprivate func ranges(
     _ query: HistoryQuery, in row: Conversations.Row, as viewer: Viewer
   ) throws -> [SeqRange] {
@@ -128,7 +135,7 @@ extension Session {
     return try query.limit.map { try newest($0, of: ranges, in: row.key, as: viewer) } ?? ranges
   }
 
-  /// The numbers within the query's ranges and message bounds.
+  /// The numbers that are within the ranges of a query and between the messages that are its bounds.
   private func numberedRanges(_ query: HistoryQuery, in row: Conversations.Row) throws -> [SeqRange] {
     func seq(_ bound: HistoryQuery.Bound?) throws -> Int? {
       guard case .message(let reference)? = bound else { return nil }
@@ -142,7 +149,7 @@ extension Session {
     return coalesced(asked.map { $0.clamped(to: lower...upper) }.sorted { $0.lowerBound < $1.lowerBound })
   }
 
-  /// The part of `ranges` with the newest `limit` messages that the viewer sees.
+  /// The part of `ranges` that contains the newest `limit` messages that the viewer sees.
   private func newest(
     _ limit: Int, of ranges: [SeqRange], in conversation: ConversationKey, as viewer: Viewer
   ) throws -> [SeqRange] {
@@ -187,7 +194,7 @@ extension Messenger {
   /// - Parameters:
   ///   - ids: the ids.
   ///   - includesReaders: whether each message has `readBy`.
-  /// - Returns: nil if there are no ids, or if the first is not the id of a message.
+  /// - Returns: nil if there are no ids, or if no message has the first id.
   /// - Throws: `unknown_message`, also for a message that the user does not see.
   package func messages(_ ids: [Identifier], includesReaders: Bool = false) throws -> [Message]? {
     try reading(nil) { session in
@@ -216,9 +223,11 @@ extension Messenger {
     }
   }
 
-  /// The ids of the messages that ranges name, such as those of a `MessageStatus` or a `Receipt`, ascending by number.
+  /// The ids of the messages with the numbers in some ranges, ascending by number.
   ///
-  /// Messages that the user does not see are left out. Linear in the messages of the ranges.
+  /// Such ranges are in a `MessageStatus` and in a `Receipt`.
+  ///
+  /// Messages that the user does not see are left out. Linear in the number of messages in the ranges.
   ///
   /// - Throws: an error of the store.
   public func messageIDs(_ ranges: [SeqRange], in conversation: Identifier) throws -> [Identifier] {
@@ -230,7 +239,7 @@ extension Messenger {
     }
   }
 
-  /// The message of the user that was sent with a nonce, also one that waits for a hub; nil if there is none.
+  /// The message that the user sent with a nonce, even if the message waits for a hub; nil if there is none.
   ///
   /// - Throws: `unknown_user`, `unknown_conversation`, `ambiguous_title`, `not_allowed`.
   public func message(nonce: String, in conversation: ConversationReference) throws -> Message? {
@@ -243,17 +252,19 @@ extension Messenger {
     }
   }
 
-  /// The messages that a query selects; marks nothing as read.
+  /// The messages that a query selects.
   ///
-  /// - Throws: `unknown_user`, also for the sender, `unknown_conversation`, `ambiguous_title`, `not_allowed`,
-  ///   `unknown_message` for a bound.
+  /// Reading the messages does not mark them as read.
+  ///
+  /// - Throws: `unknown_user`, also for the sender in the query; `unknown_conversation`, `ambiguous_title`,
+  ///   `not_allowed`; `unknown_message` for a bound of the query.
   public func history(_ query: HistoryQuery) throws -> History { try History(self, query) }
 
-  /// The last messages of a conversation before a number, oldest first.
+  /// The last messages of a conversation that come before a message number, oldest first.
   ///
   /// - Parameters:
   ///   - conversation: the conversation.
-  ///   - seq: the number; nil for the end.
+  ///   - seq: the message number; nil for the end of the conversation.
   ///   - limit: the maximum number of messages.
   /// - Throws: `unknown_user`, `unknown_conversation`, `ambiguous_title`, `not_allowed`.
   public func messages(in conversation: ConversationReference, before seq: Int? = nil, limit: Int) throws -> [Message] {

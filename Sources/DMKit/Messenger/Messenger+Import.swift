@@ -2,12 +2,12 @@ package import DMModel
 internal import DMStore
 
 extension Messenger {
-  /// Imports history in one transaction, in order.
+  /// Imports lines of history in one transaction, in order.
   ///
-  /// Missing users and groups are created, and all imported messages count as read. While all messages of a group were
-  /// imported, its senders join it from its first message on. After that, only its participants can import, and the
-  /// import is announced. A message that the store already has, by its id or else by sender and nonce, is returned as a
-  /// duplicate.
+  /// Missing users and groups are created. All imported messages count as read. As long as all messages of a group were
+  /// imported, each sender joins the group from its first message on. After that, only a participant can import, and
+  /// the import is announced in the group. A message that the store already has, with the same id or with the same
+  /// sender and nonce, is returned as a duplicate.
   ///
   /// - Returns: the result of each line.
   package func importHistory(_ batch: [Imported]) throws -> [Result<Imported.Outcome, DMError>] {
@@ -19,9 +19,10 @@ extension Messenger {
     }
   }
 
-  /// Whether the files of a message need not be prepared: the store has the message, or is linked and imports nothing.
+  /// Whether the files of a message need not be prepared, because the store has the message already, or is linked and
+  /// therefore imports nothing.
   ///
-  /// - Throws: the errors that the import of the message would throw before it uses the files.
+  /// - Throws: the errors that the import of the message throws before it uses the files.
   package func needsNoFiles(_ message: ImportedMessage) throws -> Bool {
     var needsNone = false
     try lookAhead { needsNone = try $0.destination == .hub || ImportBatch($0).has(message) }
@@ -29,19 +30,19 @@ extension Messenger {
   }
 }
 
-/// The history that one transaction imports.
+/// The part of an import that one transaction does.
 final class ImportBatch: Batch {
   let session: Session
   let store: Store
   let rules: ImportRules
-  /// The viewer that finds messages in the store; the answers contain only what the user sees.
+  /// A viewer that sees all messages, with which stored messages are found; answers contain only what the user sees.
   let unrestricted: Viewer
   private var users: [Handle: UserKey] = [:]
   private var keys: [ImportedMessage.Group: ConversationKey] = [:]
   private var rows: [ConversationKey: Conversations.Row] = [:]
   private var participants: [ConversationKey: Set<UserKey>] = [:]
   private let mentions: MentionFinders
-  /// The number of the first message that this transaction added to each conversation.
+  /// For each conversation, the number of the first message that this transaction added.
   private(set) var firstAdded: [ConversationKey: Int] = [:]
   private var joined: [ConversationKey: [UserKey]] = [:]
   private var created: Set<ConversationKey> = []
@@ -78,7 +79,7 @@ final class ImportBatch: Batch {
     var message = line
     let existing = try group(message.group)
     if let row = existing, let duplicate = try duplicate(of: message, in: row) {
-      // An earlier run of the import has made the sender.
+      // The message shows that an earlier run of this import created the sender.
       if duplicate.sender == message.sender { session.messenger.imports.unconfirmed.remove(message.sender) }
       return duplicate
     }
@@ -102,7 +103,7 @@ final class ImportBatch: Batch {
 
   /// Checks the id, the group and the sender of a message.
   ///
-  /// - Parameter row: nil for a conversation that does not exist yet.
+  /// - Parameter row: nil if the conversation does not exist yet.
   /// - Throws: `bad_field`, `bad_handle`, `not_allowed`.
   private func check(_ message: ImportedMessage, in row: Conversations.Row?) throws {
     if let id = message.id, try store.messages.address(of: id) != nil {
@@ -146,7 +147,7 @@ final class ImportBatch: Batch {
     try refuseUnconfirmed(conversation.participants)
     let row = conversation.isGroup ? nil : try existingPair(conversation.participants)
     if let row {
-      // Two users have only one direct conversation, so imported messages go into the existing one.
+      // Two users have only one direct conversation, so the imported messages are added to that one.
       try rules.checkAllowed(row, conversation.id.description)
       try store.conversations.insertAlias(conversation.id, of: row.key)
     } else {
@@ -168,7 +169,7 @@ final class ImportBatch: Batch {
     return try asSeen(made, conversation)
   }
 
-  /// The existing direct conversation of two users, or of one with themselves.
+  /// The existing direct conversation of two users, or of one user with themselves; nil if there is none.
   private func existingPair(_ handles: [Handle]) throws -> Conversations.Row? {
     let users = try Set(handles).map(existingKey)
     guard let one = users.first ?? nil, let other = users.last ?? nil, !users.contains(nil) else { return nil }
@@ -210,7 +211,7 @@ final class ImportBatch: Batch {
     if rows[row.key] == nil { rows[row.key] = row }
   }
 
-  /// Creates a group with the time of its first message.
+  /// Creates a group whose creation time is the time of its first message.
   private func create(_ group: ImportedMessage.Group, at time: Timestamp) throws -> Conversations.Row {
     let row =
       switch group {
@@ -245,7 +246,7 @@ final class ImportBatch: Batch {
     return key
   }
 
-  /// Announces the user who imports into a conversation that is in use.
+  /// Adds an announcement that the user imports into a conversation that is in use.
   private func announce(in row: inout Conversations.Row, before time: Timestamp) throws {
     let before = Timestamp(microseconds: time.microseconds - 1)
     _ = try store.messages.insert(
@@ -264,7 +265,7 @@ final class ImportBatch: Batch {
 
   private func admit(_ user: UserKey, to row: Conversations.Row) throws {
     guard try !members(of: row.key).contains(user) else { return }
-    // A user who has left does not join again.
+    // A former participant does not join again.
     if try store.members.participates(user, in: row.key) { return }
     participants[row.key]?.insert(user)
     mentions.forgetParticipants(of: row.key)
@@ -274,8 +275,8 @@ final class ImportBatch: Batch {
     joined[row.key, default: []].append(user)
   }
 
-  /// Updates the rows of the conversations, marks all added messages as read, and logs one change for each
-  /// conversation, so that followers do not take old messages for new ones.
+  /// Updates the rows of conversations, marks all added messages as read, and logs one change for each conversation,
+  /// not one for each message, so that followers do not report old messages as new.
   func finish() throws {
     for (key, first) in firstAdded.sorted(by: { $0.key < $1.key }) {
       guard let row = rows[key] else { continue }
@@ -293,6 +294,6 @@ final class ImportBatch: Batch {
 }
 
 extension ImportedMessage {
-  /// Whether the sender joins the conversation; the sender of an announcement need not be a participant.
+  /// Whether the sender joins the conversation; the sender of an announcement does not join it.
   fileprivate var joinsSender: Bool { systemKind == nil }
 }

@@ -3,13 +3,15 @@ package import DMStore
 internal import DMSystem
 
 extension Messenger {
-  /// Adds users to a group, and announces it there.
+  /// Adds users to a group.
+  ///
+  /// An announcement in the group names each new participant.
   ///
   /// - Parameters:
   ///   - handles: the handles of the users.
   ///   - reference: the group.
-  ///   - withHistory: whether they also see earlier messages.
-  /// - Returns: nil if all of them were participants already.
+  ///   - withHistory: whether the new participants also see earlier messages.
+  /// - Returns: nil if all these users were participants already.
   /// - Throws: `unknown_user`, `unknown_conversation`, `ambiguous_title`, `not_allowed`.
   public func add(_ handles: [Handle], to reference: ConversationReference, withHistory: Bool = false) throws
     -> Conversation?
@@ -17,33 +19,37 @@ extension Messenger {
     try changeGroup(reference, .add, .add(handles, withHistory: withHistory))
   }
 
-  /// Removes users from a group, and announces it there.
+  /// Removes users from a group.
   ///
-  /// For the acting user, use `leave(_:)`.
+  /// An announcement in the group names each of them.
   ///
-  /// - Returns: nil if none of them was a participant.
+  /// To remove the acting user, use `leave(_:)`.
+  ///
+  /// - Returns: nil if none of these users was a participant.
   /// - Throws: `unknown_user`, `unknown_conversation`, `ambiguous_title`, `not_allowed`.
   public func remove(_ handles: [Handle], from reference: ConversationReference) throws -> Conversation? {
     try changeGroup(reference, .remove, .remove(handles))
   }
 
-  /// Leaves a group; if the user was the last owner, the participant who joined first becomes the owner.
+  /// Leaves a group.
+  ///
+  /// If the user was the only owner, the participant who joined first becomes the owner.
   ///
   /// - Throws: `unknown_conversation`, `ambiguous_title`, `not_allowed`.
   public func leave(_ reference: ConversationReference) throws -> Conversation? {
     try changeGroup(reference, .leave, .leave)
   }
 
-  /// Changes the title of a group, and announces it there.
+  /// Changes the title of a group, and adds an announcement of the new title.
   ///
-  /// - Returns: nil if it was the title already.
+  /// - Returns: nil if the group has this title already.
   /// - Throws: `bad_field`, `unknown_conversation`, `ambiguous_title`, `not_allowed`.
   public func setTitle(_ title: String, of reference: ConversationReference) throws -> Conversation? {
     try checkNewTitle(title)
     return try changeGroup(reference, .retitle, .title(title))
   }
 
-  /// Sets the address of the picture of a group; nil removes it.
+  /// Sets the URL of a group's picture; nil removes the URL.
   ///
   /// - Returns: nil if nothing changed.
   /// - Throws: `bad_field`, `unknown_conversation`, `ambiguous_title`, `not_allowed`.
@@ -52,7 +58,7 @@ extension Messenger {
     return try changeGroup(reference, .changeAvatar, .avatar(url))
   }
 
-  /// Sets the time after which new messages expire; nil if they do not.
+  /// Sets the lifetime of new messages of a conversation; nil for messages that do not expire.
   ///
   /// - Returns: nil if nothing changed.
   /// - Throws: `bad_field` for less than a second, `unknown_user`, `unknown_conversation`, `ambiguous_title`,
@@ -62,7 +68,9 @@ extension Messenger {
     return try changeGroup(reference, .expire, .expire(after: lifetime?.microseconds))
   }
 
-  /// Makes a change that all participants of a conversation see; in a linked store, queues it for the hub.
+  /// Makes a change that all participants of a conversation see.
+  ///
+  /// In a linked store, queues the change for the hub.
   private func changeGroup(
     _ reference: ConversationReference, _ action: Action, _ change: GroupChange
   ) throws -> Conversation? {
@@ -81,7 +89,7 @@ extension Messenger {
     }
   }
 
-  /// Refuses to act on an absent store, so that a mistake creates none.
+  /// Refuses to act if the store does not exist, so that a mistake does not create a store.
   func expectStore(with reference: ConversationReference) throws {
     if try !hasStore() { throw nothingYet(reference) }
   }
@@ -94,12 +102,12 @@ enum GroupChange {
   case leave
   case title(String)
   case avatar(String?)
-  /// Microseconds.
+  /// The lifetime of new messages in microseconds; nil for no expiry.
   case expire(after: Int64?)
 }
 
 extension Session {
-  /// Whether a change would change anything.
+  /// Whether the state of the conversation differs from the state that a change would set.
   fileprivate func isChange(_ change: GroupChange, of row: Conversations.Row) throws -> Bool {
     switch change {
     case .add(let handles, _):
@@ -129,16 +137,17 @@ extension Session {
     }
   }
 
-  /// Adds the users who are not in a group yet.
+  /// Adds those users to a group who are not participants yet.
   ///
-  /// - Returns: whether there were any.
+  /// - Returns: whether any user was added.
   package func add(
     _ users: [UserKey], to row: inout Conversations.Row, withHistory: Bool
   ) throws -> Bool {
     let joining = try users.filter { try !store.members.isParticipant($0, of: row.key) }
     if joining.isEmpty { return false }
     let old = row.lastSeq
-    // The present participants get the announcements of all new users first, in one call.
+    // All announcements are added before the new users become participants, so that one call notifies the present
+    // participants.
     try announce(.userJoined, joining.map { try store.users.handle($0).description }, in: &row)
     for (index, user) in joining.enumerated() {
       try admit(user, to: row, announcedIn: old + 1 + index, withHistory: withHistory)
@@ -148,7 +157,7 @@ extension Session {
     return true
   }
 
-  /// Makes a user a participant from the message that announces them.
+  /// Makes a user a participant who sees the messages from their announcement on; with history, also earlier messages.
   package func admit(
     _ user: UserKey, to row: Conversations.Row, announcedIn seq: Int, withHistory: Bool
   ) throws {
@@ -156,8 +165,8 @@ extension Session {
     if let left = try store.members.membership(of: user, in: row.key)?.leftSeq {
       missed = left + 1
       try store.members.rejoin(row, user, at: now)
-      // Messages sent while the user was away are first hidden by blocks and then marked as read, so that no count
-      // falls below 0.
+      // First the blocks hide messages that were sent while the user was away, and then these messages are marked as
+      // read. In the other order, a count would fall below 0.
       try store.blocks.apply(toThoseWhoJoined: [user], row.key)
     } else {
       try store.members.join(row.key, user, at: now)
@@ -167,18 +176,20 @@ extension Session {
     if seq <= row.lastSeq { _ = try store.readState.markRead(seq...row.lastSeq, by: user, in: row.key) }
   }
 
-  /// Archives and mutes a conversation for a user who blocks the acting user, so that the action does not show.
+  /// Archives and mutes a conversation for a user who blocks the acting user, so that this user does not notice that
+  /// they were added.
   package func putAside(_ conversation: ConversationKey, of user: UserKey) throws {
     try store.members.set(.archived(true), of: user, in: conversation)
     try store.members.set(.mutedUntil(.forever), of: user, in: conversation)
   }
 
-  /// Ends the membership of a user, and announces it in the group.
+  /// Ends the membership of a user, and adds an announcement of this to the group.
   package func end(_ user: UserKey, in row: inout Conversations.Row) throws {
     try announce(.userLeft, [store.users.handle(user).description], in: &row)
     try endMembership(of: user, in: row)
     if try !store.blocks.users(by: user).isEmpty { try store.blocks.apply(of: user, in: row.key) }
-    // A former participant gets the event through an `ownState` change of their own.
+    // A former participant does not see changes of the group any more, so they get the event through an `ownState`
+    // change.
     try store.changes.append(.ownState, conversation: row.key, user: user, at: now)
   }
 }

@@ -2,30 +2,32 @@ public import DMModel
 internal import DMStore
 internal import DMSystem
 
-/// A change of a conversation for this user only.
+/// A change of the state that a conversation has for this user only.
 public enum OwnChange: Equatable, Sendable {
-  /// Pins it, which lists it first, or unpins it.
+  /// Pins or unpins the conversation. Lists begin with the pinned conversations.
   case pinned(Bool)
-  /// Archives it, which leaves it out of lists, or takes it out of the archive.
+  /// Archives or unarchives the conversation. Lists leave out archived conversations.
   case archived(Bool)
-  /// Mutes it for a time; nil for no end.
+  /// Mutes the conversation for this time; nil for no end.
   case muted(for: Duration?)
-  /// Unmutes it.
+  /// Unmutes the conversation.
   case unmuted
-  /// Hides all its messages, and lists it again when a new one arrives.
+  /// Hides all messages of the conversation, and removes it from lists until a new message arrives.
   case deleted
-  /// Sets the draft; nil removes it.
+  /// Sets the draft of the conversation; nil removes the draft.
   case draft(String?)
-  /// Sets the user's own name for it, which takes precedence over titles; nil removes it.
+  /// Sets the user's own name for the conversation, which takes precedence over its title; nil removes the name.
   case named(String?)
 }
 
 extension Messenger {
-  /// Changes conversations for the user only; other users do not see it.
+  /// Changes conversations for the user only.
+  ///
+  /// Other users do not see the change.
   ///
   /// - Returns: the conversations that changed.
-  /// - Throws: `unknown_user`, `unknown_conversation`, `ambiguous_title`, `not_allowed`, `bad_field` for a draft or a
-  ///   name, `name_taken` for a name that another conversation has; then nothing was changed.
+  /// - Throws: `unknown_user`, `unknown_conversation`, `ambiguous_title`, `not_allowed`; `bad_field` for a draft or a
+  ///   name; `name_taken` for a name that another conversation has. In each case nothing was changed.
   public func change(_ change: OwnChange, in references: [ConversationReference]) throws -> [Conversation] {
     for reference in references { try expectStore(with: reference) }
     if case .draft(let text?) = change { try Outgoing.check(text: text) }
@@ -38,7 +40,9 @@ extension Messenger {
     }
   }
 
-  /// Stores a text as the draft of a conversation; a direct one is created if it does not exist.
+  /// Stores a text as the draft of a conversation.
+  ///
+  /// A direct conversation that does not exist yet is created.
   ///
   /// - Throws: `empty_text`, `text_too_long`, `unknown_user`, `unknown_conversation`, `ambiguous_title`, `not_allowed`.
   package func saveDraft(_ text: String, in reference: ConversationReference) throws -> Conversation {
@@ -53,7 +57,9 @@ extension Messenger {
 }
 
 extension Session {
-  /// Creates a direct conversation without messages, which the other user does not see.
+  /// Creates a direct conversation without messages.
+  ///
+  /// The other user does not see it until a message is sent.
   fileprivate func startForDraft(_ reference: ConversationReference) throws -> Conversations.Row {
     guard case .direct(let handle) = reference else { return try find(reference) }
     let other = try userKey(handle)
@@ -104,7 +110,7 @@ extension Session {
 
   private func setDraft(_ text: String?, in row: Conversations.Row, _ before: Conversation) throws -> Bool {
     try check(.draft, in: row)
-    // A draft can be removed even where it can no longer be sent.
+    // A draft can be removed even if the user may no longer send it.
     if text != nil { try checkNotBlocked(row) }
     return try set(
       .draft(text), in: row, where: before.draftText.map(ExactString.init) != text.map(ExactString.init))

@@ -3,18 +3,18 @@ internal import DMStore
 internal import DMSystem
 
 extension Messenger {
-  /// Shows that the user is online to those who may see it.
+  /// Shows the user as online, to the users who may see their presence.
   func beatPresence() throws {
     let isShown = try reading(false) { try $0.store.users.user(identity.handle)?.showsPresence == true }
     if isShown { LiveFolder(path: location.live).give(.present(identity.handle)) }
   }
 
-  /// The presence of these users, or of all users who share a conversation with the user.
+  /// The presence of these users; without handles, of all users who share a conversation with the user.
   ///
-  /// Leaves out users who do not show their presence. In a linked store, leaves out all other users if their presence is
-  /// unknown, because the hub was not asked lately: see `watchPresence()`.
+  /// Users who hide their presence are left out. In a linked store, all other users are left out if the hub has not
+  /// reported presence lately: see `watchPresence()`.
   ///
-  /// - Throws: `unknown_user`, and `not_allowed` for a user who shares no conversation with the user.
+  /// - Throws: `unknown_user`; `not_allowed` for a user who shares no conversation with the user.
   public func presence(of handles: [Handle] = []) throws -> [Presence] {
     let users = try reading([] as [Handle]) { session in
       let users =
@@ -31,10 +31,10 @@ extension Messenger {
     }
   }
 
-  /// Has the sync process of a linked store ask the hub for some seconds who is online.
+  /// Requests that the sync process of a linked store ask the hub who is online, during the next 12 seconds.
   public func watchPresence() { LiveFolder(path: location.live).give(.presenceWatched) }
 
-  /// Waits until the hub of a linked store has said who is online, or until a time of `monotonicMicroseconds`.
+  /// Waits until the hub of a linked store has reported who is online, at most until a time of `monotonicMicroseconds`.
   package func awaitPresence(until end: Int64) {
     let watch = Watch(location.live)
     while !knowsPresence, monotonicMicroseconds() < end {
@@ -43,13 +43,14 @@ extension Messenger {
     }
   }
 
-  /// Whether the hub of a linked store has said lately who is online.
+  /// Whether the sync process of a linked store is running, and the hub has reported in the last 40 seconds who is
+  /// online.
   package var knowsPresence: Bool {
     guard hasCarrier, let asked = FileStatus(location.livePresence)?.modified else { return false }
     return abs(Timestamp.now.microseconds - asked.microseconds) < 40_000_000
   }
 
-  /// Whether the user sees the presence of another.
+  /// Whether the user sees the presence of another user.
   func seesPresence(of other: Handle, among keys: [ConversationKey]?) throws -> Bool {
     guard other != identity.handle else { return false }
     return try reading(false) { session in
@@ -60,7 +61,7 @@ extension Messenger {
 }
 
 extension Session {
-  /// A user who shares a conversation with the acting user, or the acting user.
+  /// The user with a handle, who must be the acting user or share a conversation with them.
   fileprivate func contact(_ other: Handle) throws -> User {
     guard let user = try store.users.user(other) else { throw try unknownUser(other) }
     guard try store.members.sharesConversation(me, other, among: nil) || other == handle else {

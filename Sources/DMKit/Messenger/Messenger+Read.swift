@@ -1,41 +1,42 @@
 public import DMModel
 internal import DMStore
 
-/// The messages of a conversation to mark.
+/// The messages of a conversation that an action marks.
 public enum ReadTarget: Sendable {
   /// The messages with these numbers.
   case ranges([RangeReference])
-  /// All messages up to this one, included.
+  /// All messages up to and including this one.
   case upTo(MessageReference)
   /// All messages before a message or a time.
   case before(HistoryQuery.Bound)
-  /// All messages from a message or a time on; with `before`, only those before that message or time.
+  /// All messages from a message or a time on; with `before`, only the messages before that other message or time.
   case since(HistoryQuery.Bound, before: HistoryQuery.Bound?)
   /// All messages.
   case all
 }
 
 extension Messenger {
-  /// How to mark messages.
+  /// The options of an action that marks messages.
   public struct MarkOptions: Sendable {
-    /// How to mark: as read, as unread or as delivered.
+    /// Whether to mark as read, as unread or as delivered.
     public var act = Marked.Action.read
-    /// Returns what would change, and changes nothing.
+    /// Whether to return only what would change, and change nothing.
     package var isDryRun = false
     /// How long to wait for the lock of the store; nil for the timeout of the location.
     package var busyTimeout: Duration?
-    /// The handle of the only sender whose messages are marked; nil for all.
+    /// The handle of the sender whose messages are marked; nil for all senders.
     public var sender: Handle?
-    /// Marks as read without a receipt, so that other users do not see it.
+    /// Whether to mark as read without a receipt, so that other users do not see it.
     public var isPrivate = false
 
-    /// Makes the options to mark the messages of all senders as read.
+    /// Makes options that mark the messages of all senders as read, with receipts.
     public init() {}
   }
 
-  /// Marks messages of one conversation.
+  /// Marks messages of one conversation as read, as unread or as delivered, as the options say.
   ///
-  /// Linear in the number of ranges that change. If nothing changes, it neither waits nor writes.
+  /// Linear in the number of ranges that change. If nothing changes, the call does not wait for the lock, and does not
+  /// write.
   ///
   /// - Returns: nil if nothing changed.
   /// - Throws: `unknown_user`, `unknown_conversation`, `ambiguous_title`, `not_allowed`, `unknown_message`.
@@ -48,13 +49,13 @@ extension Messenger {
     }.first
   }
 
-  /// Marks messages of all conversations.
+  /// Marks messages of all conversations as read, as unread or as delivered, as the options say.
   ///
   /// - Parameters:
   ///   - target: the messages to mark in each conversation.
-  ///   - options: how to mark them.
-  ///   - except: conversations that are left out.
-  ///   - muted: only muted conversations, or only those that are not; nil for both.
+  ///   - options: how to mark the messages.
+  ///   - except: the conversations to leave out.
+  ///   - muted: true to mark only in muted conversations, false to mark only in the others, nil to mark in both.
   /// - Returns: one result for each conversation that changed.
   /// - Throws: `unknown_user`; for `except`, `unknown_conversation`, `ambiguous_title`, `not_allowed`.
   public func markReadEverywhere(
@@ -64,7 +65,7 @@ extension Messenger {
     try mark(options) { session in
       let store = session.store
       let left = Set(try except.map { try session.find($0).key })
-      // Even if there is nothing to mark, a sender must exist.
+      // An unknown sender is an error even if there is nothing to mark.
       _ = try options.sender.map(session.userKey)
       return try store.members.conversationKeys(of: session.me, unreadOnly: options.act == .read).compactMap { key in
         if left.contains(key) { return nil }
@@ -75,7 +76,7 @@ extension Messenger {
     }
   }
 
-  /// A message by its conversation and number, as in a line of dm-tail.
+  /// A message, identified by its conversation and its number, as in a line of dm-tail.
   package struct MarkedMessage: Hashable, Sendable {
     package let conversation: Identifier
     package let seq: Int
@@ -86,9 +87,10 @@ extension Messenger {
     }
   }
 
-  /// Marks exactly these messages.
+  /// Marks exactly these messages as read, as unread or as delivered, as the options say.
   ///
-  /// - Returns: what changed in each conversation, and the error of each message that was not marked, by its index.
+  /// - Returns: the changes in each conversation, and the errors of the messages that were not marked, by their
+  ///   indexes.
   package func markRead(
     _ messages: [MarkedMessage], _ options: MarkOptions = MarkOptions()
   ) throws -> (marked: [Marked], errors: [Int: DMError]) {
@@ -116,11 +118,11 @@ extension Messenger {
     return (marked, errors)
   }
 
-  /// Records that messages reached the user: in each conversation all messages up to a number.
+  /// Records that messages were delivered to the user, in each conversation up to the given message number.
   ///
-  /// Changes nothing if the store is busy or cannot be written to, because a later call can do it.
+  /// If the store is busy or cannot be written to, nothing changes; the caller can try again later.
   ///
-  /// - Returns: whether it is recorded.
+  /// - Returns: whether the delivery is recorded.
   @discardableResult
   package func markDelivered(upTo seqs: [Identifier: Int]) throws -> Bool {
     try attempt {
@@ -136,7 +138,7 @@ extension Messenger {
 
   private typealias Marks = [(conversation: ConversationKey, ranges: [SeqRange])]
 
-  /// Checks first whether anything would change, so that marking again neither waits nor writes.
+  /// Marks messages, but first checks whether anything would change, so that a repeated call does not wait or write.
   private func mark(
     _ options: MarkOptions, orElse missing: DMError? = nil, _ find: (Session) throws -> Marks
   ) throws -> [Marked] {
@@ -161,7 +163,7 @@ extension Messenger {
 }
 
 extension Session {
-  /// The conversation and the number up to which messages are newly delivered; nil if all were delivered before.
+  /// The conversation and the number of its last message that becomes delivered; nil if no message becomes delivered.
   fileprivate func undelivered(upTo seq: Int, in id: Identifier) throws -> (ConversationKey, Int)? {
     guard let row = try store.conversations.row(id), try store.members.isParticipant(me, of: row.key) else {
       return nil
@@ -191,7 +193,7 @@ extension Session {
     }
   }
 
-  /// The numbers of the messages that are not before a bound.
+  /// The numbers of the messages at or after a bound.
   private func numbers(from bound: HistoryQuery.Bound, in row: Conversations.Row) throws -> [SeqRange] {
     switch bound {
     case .message(let reference): seqs(from: try seq(of: reference, in: row), to: row.lastVisibleSeq)
@@ -199,7 +201,7 @@ extension Session {
     }
   }
 
-  /// The records that an action would return, without doing it.
+  /// The records that an action would return; the action is not done.
   fileprivate func rehearse(
     _ marks: [(conversation: ConversationKey, ranges: [SeqRange])], _ options: Messenger.MarkOptions, at now: Timestamp
   ) throws -> (records: [Marked], hasChanges: Bool) {
@@ -231,7 +233,7 @@ extension Session {
     }
   }
 
-  /// Marks the ranges, and returns the parts that changed.
+  /// Marks the messages of the ranges, and returns the parts of the ranges that changed.
   package func change(
     _ ranges: [SeqRange], _ options: Messenger.MarkOptions, in key: ConversationKey, at now: Timestamp
   ) throws -> [SeqRange] {
@@ -247,14 +249,15 @@ extension Session {
   private func read(
     _ ranges: [SeqRange], isPrivate: Bool, in key: ConversationKey, at now: Timestamp
   ) throws -> [SeqRange] {
-    // The user has not read messages that they cannot see, and sends no receipt for them.
+    // Messages that the user cannot see are not marked as read, and get no receipt.
     let reached = try ranges.flatMap {
       difference(of: $0, minus: try store.readState.unreachable($0, as: viewer, in: key))
     }
     let before = try reached.flatMap { try store.readState.readRanges(of: me, in: key, overlapping: $0) }
     let changed = try reached.flatMap { try store.readState.markRead($0, by: me, in: key) }
     if let hull = hull(of: changed), !isPrivate, try store.users.sendsReadReceipts(me) {
-      // One receipt includes the user's own messages, but not messages that they read privately.
+      // One receipt is for the changed messages and the user's own messages between them, but not messages that the
+      // user has read privately.
       let quiet = try store.readState.privatelyRead(hull, of: me, in: key, among: coalesced(before))
       for range in difference(of: reached.filter(hull.overlaps).map { $0.clamped(to: hull) }, minus: quiet) {
         try store.readState.addReceipts(range, of: me, in: key, at: now)
@@ -266,7 +269,8 @@ extension Session {
 
   /// The record of an action; nil if nothing changed.
   ///
-  /// - Parameter changed: the ranges that changed; for a delivery, including messages that the user does not see.
+  /// - Parameter changed: the ranges that changed. For a delivery, they may include messages that the user does not
+  ///   see.
   fileprivate func marked(
     _ changed: [SeqRange], _ options: Messenger.MarkOptions, in key: ConversationKey, at time: Timestamp,
     unread: (_ count: Int) throws -> Int
@@ -282,11 +286,11 @@ extension Session {
   }
 }
 
-/// The range from the first number of ascending ranges to the last; nil if there are none.
+/// The range from the start of the first of some ascending ranges to the end of the last; nil if there are no ranges.
 private func hull(of ranges: [SeqRange]) -> SeqRange? {
   guard let first = ranges.first, let last = ranges.last else { return nil }
   return first.lowerBound...last.upperBound
 }
 
-/// The numbers from `first` to `last`, if any.
+/// The range of numbers from `first` to `last`; empty if `last` is less than `first`.
 private func seqs(from first: Int = 1, to last: Int) -> [SeqRange] { last >= first ? [first...last] : [] }

@@ -1,11 +1,11 @@
 public import DMModel
 internal import DMStore
 
-/// Messages to list receipts of.
+/// The messages whose receipts are listed.
 public enum MessageSelection: Sendable {
   /// One message.
   case message(MessageReference)
-  /// The messages of a conversation with some numbers; numbers that it does not have are ignored.
+  /// The messages with these numbers in a conversation. Numbers without a message are ignored.
   case ranges([RangeReference], in: ConversationReference)
 }
 
@@ -15,10 +15,12 @@ extension Messenger {
     try receipts(for: [.message(reference)], [.read])
   }
 
-  /// The receipts of messages: which users received and read them, and when; by conversation, oldest first.
+  /// The receipts of messages: who received them, who read them, and when.
   ///
-  /// Leaves out the sender of each message, and users that the sender or the user blocks. Linear in the change log if
-  /// deliveries are asked for.
+  /// Sorted by conversation, then oldest first.
+  ///
+  /// The sender of a message is left out, and so are users that the sender or the acting user blocks. Linear in the
+  /// length of the change log if delivery receipts are requested.
   ///
   /// - Throws: `unknown_user`, `unknown_conversation`, `ambiguous_title`, `not_allowed`, `unknown_message`.
   public func receipts(
@@ -124,10 +126,12 @@ private struct ReceiptList {
   }
 
   /// The messages of a range for which a receipt of a user counts.
+  ///
+  /// The receipt does not count for messages that the user has sent or whose sender blocks the user.
   private func seqs(of user: UserKey, in range: SeqRange, besides hidden: [SeqRange] = []) throws -> [SeqRange] {
     if try viewer.hasBlocked(user) { return [] }
     var found: [SeqRange] = []
-    // A binary search for the first message of the range, because there may be a receipt for each message.
+    // Finds the first message of the range by binary search, because each message may have a receipt of its own.
     var (lower, upper) = (0, messages.count)
     while lower < upper {
       let middle = (lower + upper) / 2

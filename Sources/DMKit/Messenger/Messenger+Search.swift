@@ -1,15 +1,15 @@
 public import DMModel
 internal import DMStore
 
-/// The results of a search, in batches.
+/// The results of a search, read in batches.
 ///
-/// Between two batches it holds no transaction.
+/// Between two batches there is no open transaction.
 public final class SearchResults {
   /// A message that a search found.
   public struct Found: Sendable {
     /// The message.
     public let message: Message
-    /// The part of its text that matches; nil if the request has no words.
+    /// The part of the text that matches; nil if the request has no words.
     public let snippet: Snippet?
   }
 
@@ -17,7 +17,9 @@ public final class SearchResults {
   private let query: SearchExpression?
   private var keys: ArraySlice<MessageKey> = []
   private var viewer: Viewer?
-  /// The messages that wait for the hub, which come first.
+  /// The matching messages that wait for the hub.
+  ///
+  /// These messages come before all other results.
   private var waiting: [Found] = []
 
   private static let batch = 100
@@ -34,7 +36,7 @@ public final class SearchResults {
     }
   }
 
-  /// The next results, at most 100; empty at the end.
+  /// Returns the next results, at most 100; an empty array at the end.
   ///
   /// - Throws: an error of the store.
   public func next() throws -> [Found] {
@@ -63,11 +65,13 @@ public final class SearchResults {
 }
 
 extension Session {
-  /// The messages that wait and that match, the newest first; linear in the messages that wait.
+  /// The matching messages that wait for the hub, newest first.
+  ///
+  /// Linear in the number of messages that wait.
   fileprivate func foundWaiting(
     _ query: SearchExpression?, _ filter: Messages.SearchFilter, _ request: SearchRequest
   ) throws -> [SearchResults.Found] {
-    // Waiting messages have no numbers, and none of the contents that a search can require.
+    // A message that waits has no number, and a search for attachments, links or mentions does not find it.
     guard filter.sender ?? me == me, filter.contents.isEmpty, filter.seqs.upperBound == .max else { return [] }
     let messages = try waitingMessages(HistoryQuery(), filter.conversations).filter { message in
       message.createdAt >= filter.since && message.createdAt < filter.before
@@ -85,9 +89,9 @@ extension Session {
     return Array(found.prefix(request.limit ?? .max))
   }
 
-  /// The keys of the messages that match, in the order of the results.
+  /// The keys of the numbered messages that match, in the order of the results.
   ///
-  /// - Parameter count: the number of results that come before them.
+  /// - Parameter count: the number of results that come before these messages.
   fileprivate func keys(
     _ query: SearchExpression?, _ filter: Messages.SearchFilter, _ request: SearchRequest, besides count: Int
   ) throws -> [MessageKey] {
@@ -111,7 +115,7 @@ extension Session {
 
   fileprivate func filter(_ request: SearchRequest) throws -> Messages.SearchFilter {
     let rows = try request.conversations.map(find)
-    // In one conversation, bounds are compared by number; in several, only by time.
+    // If the search is in one conversation, a message that is a bound is compared by its number; otherwise by its time.
     func seq(_ bound: HistoryQuery.Bound?) throws -> Int? {
       guard rows.count == 1, case .message(let reference)? = bound else { return nil }
       return try self.seq(of: reference, in: rows[0])

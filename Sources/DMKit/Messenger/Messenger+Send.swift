@@ -2,32 +2,34 @@ public import DMModel
 internal import DMStore
 
 extension Messenger {
-  /// Sends one message, and returns it after it is on the disk.
+  /// Sends one message, and returns the message when it is on the disk.
   ///
-  /// - Throws: `unknown_user`, `unknown_conversation`, `ambiguous_title`, `not_allowed`, `unknown_message` for the
-  ///   message that it answers, `unknown_attachment`, `nonce_conflict`, or an error of the store.
+  /// - Throws: `unknown_user`, `unknown_conversation`, `ambiguous_title`, `not_allowed`; `unknown_message` for the
+  ///   message that it replies to; `unknown_attachment`, `nonce_conflict`, or an error of the store.
   public func send(_ outgoing: Outgoing) throws -> Message {
     try send([outgoing])[0].get()
   }
 
   /// Sends messages in one transaction, in order.
   ///
-  /// A message that cannot be sent does not stop the others.
+  /// If a message cannot be sent, the call continues with the next message.
   ///
   /// - Parameters:
   ///   - batch: the messages.
-  ///   - once: whether a nonce that was used before returns its message even if the text is different now.
+  ///   - once: whether a message whose nonce was used before is returned as sent even if its text is different now.
   /// - Returns: the results, in the order of the messages.
-  /// - Throws: an error of the store; then nothing was sent.
+  /// - Throws: an error of the store; in this case nothing was sent.
   public func send(_ batch: [Outgoing], once: Bool = false) throws -> [Result<Message, DMError>] {
     try perform(batch) { SendBatch($0, allowsOtherText: once) }
   }
 
-  /// Sends one message to several conversations, once to each; if it cannot be sent to one of them, it is sent to none.
+  /// Sends one message to several conversations, once to each.
+  ///
+  /// If one of the messages cannot be sent, none is sent.
   ///
   /// - Parameters:
   ///   - batch: the message, once for each conversation.
-  ///   - once: whether a nonce that was used before returns its message even if the text is different now.
+  ///   - once: whether a message whose nonce was used before is returned as sent even if its text is different now.
   /// - Returns: the messages, each with the first reference to its conversation.
   /// - Throws: like `send(_:)`.
   package func sendToAll(
@@ -37,7 +39,7 @@ extension Messenger {
       let sending = SendBatch(session, allowsOtherText: once)
       var reached: Set<ConversationKey> = []
       let sent = try batch.compactMap { outgoing in
-        // A conversation that is named twice, by a handle and a UUID for example, gets the message once.
+        // If two references name the same conversation, such as a handle and a UUID, the message is sent to it once.
         try reached.insert(sending.conversationKey(of: outgoing)).inserted
           ? (outgoing.conversation, sending.act(on: outgoing)) : nil
       }
@@ -48,9 +50,11 @@ extension Messenger {
     return sent
   }
 
-  /// Checks that the user may send messages to a conversation, before the messages are prepared.
+  /// Checks that the user may send messages to a conversation.
   ///
-  /// - Throws: the error with which sending to the conversation would fail.
+  /// Call this before long work to prepare the messages.
+  ///
+  /// - Throws: the error that sending to the conversation would throw.
   package func checkMaySend(to reference: ConversationReference) throws {
     try lookAhead { session in
       if let row = try session.findIfPresent(reference) {
@@ -62,7 +66,7 @@ extension Messenger {
     }
   }
 
-  /// Sends the draft of a conversation and removes it, in one transaction.
+  /// Sends the draft of a conversation and removes the draft, in one transaction.
   ///
   /// - Throws: `no_draft`, or like `send(_:)`.
   package func sendDraft(
@@ -74,7 +78,7 @@ extension Messenger {
       let row = try session.find(reference)
       let sending = SendBatch(session, allowsOtherText: once)
       guard let text = try session.store.members.draft(of: session.me, in: row.key) else {
-        // An earlier send with the same nonce has removed the draft.
+        // If there is no draft, an earlier call with the same nonce may have sent it.
         if let nonce, let message = try sending.sent(nonce, in: row.key) { return (sending, message) }
         throw DMError(
           .noDraft, "there is no draft in '\(reference)'", subject: reference.description, remedy: .keepDraft)
@@ -82,7 +86,7 @@ extension Messenger {
       let message = try sending.act(
         on: Outgoing(to: reference, text: text, nonce: nonce, replyTo: replyTo, lifetime: lifetime))
       try sending.finish()
-      // If the nonce already named another text, the draft was not sent.
+      // If the nonce was used before with another text, the draft was not sent, and is kept.
       if !message.isDuplicate || message.hasText(text) { _ = try session.apply(.draft(nil), in: row) }
       return (sending, message)
     }
@@ -90,7 +94,7 @@ extension Messenger {
     return sent
   }
 
-  /// A message that the user sees, to be forwarded.
+  /// The message of a reference, if the user sees it and may forward it.
   ///
   /// - Throws: `unknown_message`, and `not_allowed` for an announcement.
   public func messageToForward(_ reference: MessageReference) throws -> Message {

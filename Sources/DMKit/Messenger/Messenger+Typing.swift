@@ -1,13 +1,15 @@
 public import DMModel
 internal import DMStore
 
-/// The signal that the user is typing in a conversation; it ends unless it is refreshed.
+/// The signal that the user is typing in a conversation.
+///
+/// The signal ends if it is not refreshed.
 public struct TypingSignal: Sendable {
   private let folder: String
   private let conversation: Identifier
   private let user: Handle
 
-  /// The time after which the signal must be shown again.
+  /// The time after which a program must show the signal again, so that it does not end.
   public static let refresh = Duration.seconds(3)
 
   init(folder: String, conversation: Identifier, user: Handle) {
@@ -19,9 +21,10 @@ public struct TypingSignal: Sendable {
   /// The path of the file whose modification time is the signal.
   var path: String { "\(folder)/\(LiveFolder.Signal.typing(conversation, user).name)" }
 
-  /// Shows the signal for the next 5 s.
+  /// Shows the signal for the next 5 seconds.
   ///
-  /// - Returns: the time of this signal, for `hide(unlessShownSince:)`; nil if it could not be shown.
+  /// - Returns: the time of this signal, to be passed to `hide(unlessShownSince:)`; nil if the signal could not be
+  ///   shown.
   @discardableResult
   public func show() -> Timestamp? {
     let live = LiveFolder(path: folder)
@@ -31,7 +34,8 @@ public struct TypingSignal: Sendable {
 
   /// Ends the signal.
   ///
-  /// - Parameter shown: the result of `show()`; if another program has shown the signal since then, it continues.
+  /// - Parameter shown: the result of `show()`. If another program has shown the signal after that time, the signal
+  ///   continues.
   public func hide(unlessShownSince shown: Timestamp? = nil) {
     let live = LiveFolder(path: folder)
     if let shown, live.time(of: .typing(conversation, user)) != shown { return }
@@ -53,12 +57,12 @@ extension Messenger {
 
   /// Ends the typing signals of the user in some conversations.
   ///
-  /// A failure is ignored: the signals end by themselves.
+  /// Errors are ignored, because a signal ends without this call, too.
   func endTyping(in conversations: Set<Identifier>) {
     LiveFolder(path: location.live).takeBackTyping(of: identity.handle, in: conversations)
   }
 
-  /// Whether the user sees that another is typing: both are in the conversation, and it is one of `keys`, if given.
+  /// Whether the user sees that another user is typing: both are in the conversation, and `keys` is nil or contains it.
   func sees(_ other: Handle, typingIn conversation: Identifier, among keys: [ConversationKey]?) throws -> Bool {
     guard other != identity.handle else { return false }
     return try reading(false) { session in

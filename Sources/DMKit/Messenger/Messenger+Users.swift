@@ -4,12 +4,13 @@ internal import DMStore
 extension Messenger {
   /// Adds a user.
   ///
-  /// The acting user need not exist: the first user of a store is added in this way, too.
+  /// The acting user need not exist, because the first user of a store is added in this way, too.
   ///
   /// - Parameters:
   ///   - handle: the handle of the new user.
-  ///   - profile: their profile.
-  ///   - ifAbsent: whether to return the user who has the handle if there is one; their profile stays as it is.
+  ///   - profile: the profile of the new user.
+  ///   - ifAbsent: whether to return the existing user with this handle, if there is one. Their profile does not
+  ///     change.
   /// - Throws: `handle_taken`, `bad_handle`, `bad_field`.
   public func addUser(
     _ handle: Handle, _ profile: ProfileChange = ProfileChange(), ifAbsent: Bool = false
@@ -33,7 +34,7 @@ extension Messenger {
     }
   }
 
-  /// Changes the profile of the user.
+  /// Changes the acting user's profile.
   ///
   /// - Throws: `bad_field`.
   public func setProfile(_ change: ProfileChange) throws -> User {
@@ -43,16 +44,17 @@ extension Messenger {
       try session.queueProfile()
       return try found(identity.handle, session.store)
     }
-    // A user who hides their presence is offline at once, and other users no longer see when they were online last.
+    // A user who hides their presence is shown as offline at once, and the time at which they were last online is
+    // removed.
     if !user.showsPresence { LiveFolder(path: location.live).takeBack(.present(user.handle)) }
     return user
   }
 
-  /// A user; the acting user if no handle is given.
+  /// The user with this handle; without a handle, the acting user.
   ///
   /// - Throws: `unknown_user`.
   public func user(_ handle: Handle? = nil) throws -> User {
-    // Opening a linked store sets `identity` to its person.
+    // This call comes first, because opening a linked store sets `identity` to the person of the store.
     let store = try existingStore()
     let handle = handle ?? identity.handle
     guard let store else {
@@ -68,7 +70,7 @@ extension Messenger {
     return user
   }
 
-  /// Up to `limit` users whose handles come after a handle, in the order of the handles' bytes.
+  /// At most `limit` users whose handles come after this handle, in the order of the bytes of the handles.
   public func users(after handle: Handle? = nil, limit: Int) throws -> [User] {
     guard let store = try existingStore() else { return [] }
     return try store.users.users(after: handle?.description ?? "", limit: limit)
@@ -78,9 +80,9 @@ extension Messenger {
 extension Messenger {
   /// Blocks or unblocks users.
   ///
-  /// Blocked users are not notified, and the user sees nothing from them.
+  /// Blocked users are not notified, and the acting user sees no messages of blocked users.
   ///
-  /// - Returns: the users whose block state changed.
+  /// - Returns: the users who are now blocked or unblocked and were not before.
   /// - Throws: `unknown_user`, and `not_allowed` for the user's own handle.
   public func setBlocked(_ isBlocked: Bool, _ handles: [Handle]) throws -> [User] {
     if try !hasStore(), let handle = handles.first { _ = try user(handle) }
@@ -89,7 +91,7 @@ extension Messenger {
     }
   }
 
-  /// The users that the user blocks, in the order in which they were blocked.
+  /// The users that the acting user blocks, in the order in which they were blocked.
   public func blockedUsers() throws -> [User] {
     try reading([]) { session in try session.store.blocks.users(by: session.me).compactMap(session.profile) }
   }
@@ -98,7 +100,7 @@ extension Messenger {
 extension Session {
   /// Blocks or unblocks a user.
   ///
-  /// - Returns: whether this changed anything.
+  /// - Returns: whether the block was added or removed; false if nothing changed.
   func setBlocked(_ isBlocked: Bool, _ other: UserKey) throws -> Bool {
     guard other != me else {
       throw try DMError(.notAllowed, "you cannot block yourself, '\(handle)'", subject: handle.description)
@@ -108,7 +110,8 @@ extension Session {
       try store.blocks.apply(of: me, in: conversation)
       if !isBlocked {
         if destination == .hub { try acknowledge(in: conversation) }
-        // A message that was hidden by the block may be newer than the deletion of the conversation.
+        // The user may have deleted the conversation before a message that the block hid; now the message is visible,
+        // and the conversation is listed again.
         if try store.readState.unreadCount(in: conversation, as: freshViewer()) > 0 {
           try store.members.set(.deleted(false), of: me, in: conversation)
         }

@@ -3,23 +3,27 @@ package import DMStore
 
 /// A store as one user sees it, with the permissions of that user.
 ///
-/// Not Sendable: it has a connection, which stays on its thread. Another thread makes its own messenger.
+/// A messenger is not Sendable, because its connection stays on one thread. For another thread, make another messenger.
 public final class Messenger {
   /// The user who acts.
   public struct Identity: Sendable {
     /// The handle of the user.
     package let handle: Handle
-    /// Whether the handle is the login name, which the first write adds as a user.
+    /// Whether the handle is the login name.
     ///
-    /// Otherwise the user must have been added, unless the store has no users yet.
+    /// If so, the first write adds the user.
+    ///
+    /// Otherwise the user must have been added before, unless the store has no users yet.
     package let isLoginName: Bool
 
-    /// Makes an identity; reads no store.
+    /// Makes an identity.
+    ///
+    /// The store is not read.
     ///
     /// - Parameters:
     ///   - handle: the handle of the user.
-    ///   - isLoginName: whether the handle is the login name, which the first write adds as a user. Otherwise the user
-    ///     must have been added, unless the store has no users yet.
+    ///   - isLoginName: whether the handle is the login name. If so, the first write adds the user. Otherwise the user
+    ///     must have been added before, unless the store has no users yet.
     public init(_ handle: Handle, isLoginName: Bool) {
       self.handle = handle
       self.isLoginName = isLoginName
@@ -31,39 +35,48 @@ public final class Messenger {
   /// The user who acts.
   package var identity: Identity
   private var opened: Store?
-  /// The user's key, set once the user is committed; a key never changes.
+  /// The key of the user; nil until a transaction has found or added them.
+  ///
+  /// The key of a user never changes.
   private var me: UserKey?
-  /// The number of errors that may still get a suggestion: input full of mistakes must not cost a search for each.
+  /// The number of errors that may still get a suggestion.
+  ///
+  /// The number is limited because each suggestion costs a search.
   var suggestionsLeft = 10
 
-  /// The state of an import across its transactions.
+  /// The state of an import, kept from one transaction to the next.
   var imports = ImportMemory()
 
   /// The operations that were queued for the hub since this messenger was made.
   package internal(set) var queued: [OutboxKey] = []
-  /// Whether this messenger has queued a change that is shown only after the hub has accepted it.
+  /// Whether this messenger has queued a change that takes effect only after the hub has accepted it.
   package internal(set) var awaitsHub = false
-  /// Whether this messenger has left something for the process that synchronizes the store.
+  /// Whether this messenger has made changes that the sync process must push to the hub.
   package var hasWorkForHub: Bool { !queued.isEmpty || opened?.hasOwnChanges == true }
-  /// Forgets what was noted for that process, because it is this one.
+  /// Records that changes of the user's own state need no sync process, because this process is the sync process.
   package func forgetOwnChanges() { opened?.hasOwnChanges = false }
 
-  /// Compares a linked store with its hub, because an unknown user may have been invited since; called at most once.
+  /// Compares a linked store with its hub, because an unknown user may have been invited since the last comparison.
   ///
-  /// Returns the reason, as a clause, why the hub could not be asked; nil if it was, or was not to be.
+  /// Called at most once.
+  ///
+  /// Returns a clause that says why the hub could not be asked; nil if the hub was asked, or if no comparison was
+  /// wanted.
   package var compareForUnknownUser: (() throws -> String?)?
-  /// Why the hub could not be asked for an unknown user, as a clause.
+  /// A clause that says why the hub could not be asked for an unknown user; nil if there was no such failure.
   var whyUsersAreNotKnown: String?
 
-  /// Makes a messenger; the first call of another function opens the store.
+  /// Makes a messenger.
+  ///
+  /// The store is opened by the first call of another function.
   public init(_ location: StoreLocation, as identity: Identity) {
     self.location = location
     self.identity = identity
   }
 
-  /// The store; nil if it is the default store and absent.
+  /// The store; nil if the location is the default location and has no store.
   ///
-  /// - Throws: `no_store` if a named store is absent.
+  /// - Throws: `no_store` if the caller named the location and there is no store.
   package func existingStore() throws -> Store? {
     if let opened { return opened }
     opened = try Store.open(location)
@@ -72,9 +85,9 @@ public final class Messenger {
     return opened
   }
 
-  /// Sets the identity to the person of a linked store, the only user who can act in it.
+  /// Sets the identity to the person of a linked store, because only this person can act in it.
   ///
-  /// - Throws: `not_allowed` if somebody else was asked for.
+  /// - Throws: `not_allowed` if the caller asked for another user.
   private func takeIdentity(of store: Store) throws {
     guard let hub = try store.hub.row() else { return }
     let person = try store.users.handle(hub.user)
@@ -92,20 +105,22 @@ public final class Messenger {
       subject: location.directory, remedy: .createStore)
   }
 
-  /// Refuses to continue if the store that is open was removed or replaced.
+  /// Refuses to continue if the open store was removed or replaced.
   ///
   /// - Throws: `no_store`, `store_replaced`.
   package func refuseReplaced() throws { try opened?.refuseReplaced() }
 
   /// Whether there is a store.
   ///
-  /// - Throws: `no_store` if a named store is absent.
+  /// - Throws: `no_store` if the caller named the location and there is no store.
   package func hasStore() throws -> Bool { try existingStore() != nil }
 
-  /// The store, which is created if it is missing.
+  /// The store.
   ///
-  /// - Parameter rehearsal: the work to be done. It first runs on an empty store in memory, so that a command that
-  ///   fails creates nothing.
+  /// If there is none, it is created.
+  ///
+  /// - Parameter rehearsal: the work that the caller will do. Before a store is created, this work runs on an empty
+  ///   store in memory, so that a command that fails creates no store.
   package func createdStore(_ rehearsal: (Store) throws -> Void = { _ in }) throws -> Store {
     if let opened { return opened }
     if let store = try Store.open(location) {
@@ -128,7 +143,7 @@ public final class Messenger {
     }
   }
 
-  /// The error with the folder of the store added, if the store does not exist yet and the error is about a name.
+  /// An error about an unknown name, with the path at which a store is missing; any other error unchanged.
   func namingStore(_ error: DMError) -> DMError {
     guard opened == nil, [.unknownUser, .unknownConversation, .unknownMessage].contains(error.code) else {
       return error
@@ -136,13 +151,17 @@ public final class Messenger {
     return error.adding("; there is no store at '\(location.directory)' yet")
   }
 
-  /// Runs `body` on one snapshot of the store; returns `empty` if the store is absent or the user may still be added.
+  /// Runs `body` on one snapshot of the store.
+  ///
+  /// Returns `empty` if there is no store, or if the user is not in the store yet but the first write may add them.
   func reading<T>(_ empty: T, _ body: (Session) throws -> T) throws -> T {
     guard let store = try existingStore() else { return empty }
     return try askingForUsers(of: store) { try read(store, empty, body) }
   }
 
-  /// Runs `body`; if a user is unknown, asks the hub for new users and runs it once more.
+  /// Runs `body`.
+  ///
+  /// If it fails because a user is unknown, asks the hub for new users, and runs `body` once more.
   func askingForUsers<T>(of store: Store, _ body: () throws -> T) throws -> T {
     do {
       return try body()
@@ -152,7 +171,9 @@ public final class Messenger {
     }
   }
 
-  /// Asks the hub of a linked store for new users; only once, and returns whether it was tried.
+  /// Asks the hub of a linked store for new users, at most once for each messenger.
+  ///
+  /// Returns whether this call has asked.
   func learnsOfUsers(_ store: Store) throws -> Bool {
     guard mayLearnOfUsers(store), let compare = compareForUnknownUser else { return false }
     compareForUnknownUser = nil
@@ -167,7 +188,7 @@ public final class Messenger {
       me = try me ?? store.users.key(identity.handle)
       guard let me else {
         let isNew = try !store.users.hasAny()
-        // The process that created the store was killed before its first write.
+        // A store without users exists if the process that created it was killed before its first write.
         if isNew, location.isNamed { throw noStore }
         if identity.isLoginName || isNew { return empty }
         throw try unknownUser(identity.handle, store)
@@ -176,7 +197,9 @@ public final class Messenger {
     }
   }
 
-  /// Checks, before a write is prepared, whether it is allowed; without a store, checks it in an empty one.
+  /// Checks whether a write is allowed, before the caller prepares the write.
+  ///
+  /// If there is no store, the check runs on an empty store.
   func lookAhead(_ body: (Session) throws -> Void) throws {
     if let store = try opened ?? Store.open(location) {
       opened = store
@@ -186,7 +209,9 @@ public final class Messenger {
     try rehearse { try body(session(in: $0)) }
   }
 
-  /// Runs `body` in one durable transaction; adds the user first if that is necessary and allowed.
+  /// Runs `body` in one durable transaction.
+  ///
+  /// Adds the user first if they are missing and may be added.
   func writing<T>(isBulk: Bool = false, timeout: Duration? = nil, _ body: (Session) throws -> T) throws -> T {
     let before = queued
     do {
@@ -197,13 +222,15 @@ public final class Messenger {
         return try store.write(isBulk: isBulk, timeout: timeout) { try body(session(in: store)) }
       }
     } catch {
-      // Operations that were rolled back are not queued.
+      // The operations were rolled back, so they are not queued.
       queued = before
       throw error
     }
   }
 
-  /// A session for writing; adds the user if the store has no users yet, or if the handle is the login name.
+  /// A session for writing.
+  ///
+  /// Adds a missing user if the store has no users yet, or if the handle is the login name.
   private func session(in store: Store) throws -> Session {
     if let me = try me ?? store.users.key(identity.handle) { return Session(self, store, me) }
     guard try identity.isLoginName || !store.users.hasAny() else {
@@ -214,22 +241,22 @@ public final class Messenger {
 }
 
 extension Messenger {
-  /// Microseconds until the next message of any user expires; nil if none does.
+  /// Microseconds until the next message of any user expires; nil if no message will expire.
   func untilNextExpiry() throws -> Int64? {
     try reading(nil) { session in
       try session.store.messages.nextExpiry().map { max(0, $0.microseconds - session.store.clock.microseconds) }
     }
   }
 
-  /// Turns expired messages into tombstones, so that all followers get the event.
+  /// Turns expired messages into tombstones, so that each follower reports the deletion.
   ///
-  /// It does nothing if the store is busy or cannot be written to.
+  /// Nothing happens if the store is busy or cannot be written to.
   ///
-  /// - Returns: whether it was done.
+  /// - Returns: false if the store was busy or could not be written to.
   func deleteExpired() throws -> Bool {
     try attempt {
       let isDue = try reading(false) { try !$0.store.messages.expiredMessages(now: $0.store.clock).isEmpty }
-      // Each write begins by making these tombstones.
+      // Each write begins by turning expired messages into tombstones, so an empty write is enough.
       if isDue { try writing(timeout: .milliseconds(100)) { _ in } }
     }
   }

@@ -11,18 +11,18 @@ public struct SavedAttachment: Equatable, Sendable {
   public let path: String
 }
 
-/// A content of an attachment.
+/// The part of an attachment whose content is read or saved.
 public enum AttachmentPart: Sendable {
   /// The attachment itself.
   case content
-  /// Its small image.
+  /// The small image that shows the attachment.
   case thumbnail
 }
 
 extension Attachment {
-  /// The hash of a content.
+  /// The hash of the content of a part.
   ///
-  /// - Throws: `unknown_attachment` for a thumbnail that does not exist.
+  /// - Throws: `unknown_attachment` if the part is a thumbnail and the attachment has none.
   func hash(of part: AttachmentPart) throws -> ContentHash {
     if part == .content { return sha256 }
     if let thumbnail { return thumbnail.sha256 }
@@ -30,7 +30,7 @@ extension Attachment {
       .unknownAttachment, "the attachment '\(id)' has no thumbnail", subject: id.description, remedy: .saveContent)
   }
 
-  /// A safe name for a file, whatever the stored name is.
+  /// A name that is safe for a file, even if the stored name is not.
   func fileName(of part: AttachmentPart) -> String {
     let name = Self.safeName(name)
     guard part == .thumbnail, let thumbnail else { return name }
@@ -40,14 +40,19 @@ extension Attachment {
 }
 
 extension Messenger {
-  /// The path of the file in the store with the content of an attachment; only read this file.
+  /// The path of the file in the store that has the content of an attachment.
+  ///
+  /// A caller may only read this file.
   package func path(of attachment: Attachment) -> String { location.contents.path(of: attachment.sha256) }
 
-  /// Passes a content to `body` chunk by chunk, after comparing the whole content with its hash.
+  /// Calls `body` with each chunk of a content.
+  ///
+  /// Before the first call, compares the whole content with its hash.
   ///
   /// Linear in the size of the content.
   ///
-  /// - Throws: `store_damaged` before the first chunk; `unknown_attachment` for a thumbnail that does not exist.
+  /// - Throws: `store_damaged` before the first chunk; `unknown_attachment` if the part is a thumbnail and the
+  ///   attachment has none.
   public func read(
     _ part: AttachmentPart, of attachment: Attachment, _ body: (UnsafeRawBufferPointer) throws -> Void
   ) throws {
@@ -56,18 +61,18 @@ extension Messenger {
     try location.contents.chunks(of: hash, body)
   }
 
-  /// Saves a content as a new file, after comparing it with its hash.
+  /// Saves a content as a new file, after comparing the content with its hash.
   ///
-  /// Only its owner can read the file, and it is not executable. The file is either complete or absent. A symbolic link
-  /// is not followed.
+  /// Only the owner of the new file can read it, and the file is not executable. The file is either complete or absent.
+  /// If the path is a symbolic link, the link is not followed.
   ///
   /// - Parameters:
   ///   - part: the content to save.
   ///   - attachment: the attachment.
-  ///   - path: the path of the file, or of a folder, in which the file gets the name of the attachment.
-  ///   - replacesAny: whether to replace a file of that name.
-  /// - Throws: `cannot_create` if there is such a file, or if the path is inside a store; `store_damaged`;
-  ///   `unknown_attachment` for a thumbnail that does not exist.
+  ///   - path: the path of the new file, or of a folder. In a folder, the file gets the name of the attachment.
+  ///   - replacesAny: whether to replace an existing file at this path.
+  /// - Throws: `cannot_create` if there is a file that may not be replaced, or if the path is inside a store;
+  ///   `store_damaged`; `unknown_attachment` if the part is a thumbnail and the attachment has none.
   public func save(
     _ part: AttachmentPart, of attachment: Attachment, to path: String, replacesAny: Bool = false
   ) throws -> SavedAttachment {
@@ -75,15 +80,18 @@ extension Messenger {
       part, of: attachment, as: isFolder(path) ? "\(path)/\(attachment.fileName(of: part))" : path, replacesAny)
   }
 
-  /// Saves several attachments, and calls `body` for each; names that occur twice are numbered.
+  /// Saves several attachments, and calls `body` for each.
+  ///
+  /// If attachments have the same name, their files get numbers.
   ///
   /// - Parameters:
-  ///   - part: the content to save of each.
+  ///   - part: the part of each attachment to save.
   ///   - attachments: the attachments, such as those of one message.
-  ///   - path: the path of a folder or, for one attachment, of the file.
-  ///   - replacesAny: whether to replace files of these names.
-  ///   - body: called after each file is complete.
-  /// - Throws: like `save` of one attachment, and `cannot_create` for several attachments if the path is not a folder.
+  ///   - path: the path of a folder. For one attachment, the path may also be that of the new file.
+  ///   - replacesAny: whether to replace existing files at these paths.
+  ///   - body: called each time a file is complete.
+  /// - Throws: the errors of saving one attachment; `cannot_create` if there are several attachments and the path is
+  ///   not a folder.
   package func save(
     _ part: AttachmentPart, of attachments: [Attachment], to path: String, replacesAny: Bool = false,
     _ body: (SavedAttachment) throws -> Void

@@ -1,26 +1,29 @@
 internal import DMStore
 internal import DMSystem
 
-/// The messages that one user sends in one transaction.
+/// The messages that one transaction sends for one user.
 final class SendBatch: Batch {
   private let session: Session
   private let store: Store
-  /// Sees all messages, because a nonce names its message even after that was deleted or hidden.
+  /// A viewer that sees all messages, because a nonce identifies its message even after the message was deleted or
+  /// hidden.
   private let unrestricted: Viewer
   /// A conversation to which messages are sent.
   private final class Target {
     var row: Conversations.Row
-    /// The number of its first message in this transaction, during which no other process adds messages.
+    /// The number of the first message that this transaction has added.
+    ///
+    /// Other processes cannot add messages meanwhile.
     var firstAdded: Int?
 
     init(_ row: Conversations.Row) { self.row = row }
   }
 
   private var named: [ConversationReference: Target] = [:]
-  /// By key, because two references may name the same conversation.
+  /// The conversations by key, because two references may name the same conversation.
   private var targets: [ConversationKey: Target] = [:]
   private let mentions: MentionFinders
-  /// Whether a nonce may be repeated with another text, for a sender that composes the text again at each attempt.
+  /// Whether a nonce may be sent again with another text, for programs that compose the text again for each attempt.
   private let allowsOtherText: Bool
 
   init(_ session: Session, allowsOtherText: Bool = false) {
@@ -71,9 +74,9 @@ final class SendBatch: Batch {
     return message
   }
 
-  /// The message that the nonce of a new message already names.
+  /// The message that was sent earlier with the nonce of a new message; nil if there is none.
   ///
-  /// - Throws: `nonce_conflict` for another text or other attachments.
+  /// - Throws: `nonce_conflict` if the earlier message had another text or other attachments.
   private func duplicate(of outgoing: Outgoing, in conversation: ConversationKey) throws -> Message? {
     guard let nonce = outgoing.nonce, let message = try sent(nonce, in: conversation) else { return nil }
     let isChanged = message.editedAt != nil || message.deletedAt != nil
@@ -87,9 +90,10 @@ final class SendBatch: Batch {
     return message
   }
 
-  /// Whether a sent message has these attachments, or attachments with equal contents.
+  /// Whether a sent message has these attachments, or attachments with the same contents.
   ///
-  /// An attachment that is gone counts as equal: a program that did not get the answer must be able to send again.
+  /// If an attachment of the new message no longer exists, it counts as equal, so that a program that did not get the
+  /// answer can send the message again.
   private func carries(_ message: Message, _ attachments: [Identifier]) throws -> Bool {
     guard message.attachments.count == attachments.count else { return false }
     return try zip(message.attachments, attachments).allSatisfy { carried, id in
@@ -99,7 +103,7 @@ final class SendBatch: Batch {
     }
   }
 
-  /// The message that the nonce of a line already names; the contents are not compared.
+  /// The message that was sent earlier with the nonce of this line; its content is not compared with that of the line.
   func sentBefore(_ outgoing: Outgoing) throws -> Message? {
     guard let nonce = outgoing.nonce, let row = try session.findIfPresent(outgoing.conversation)
     else { return nil }
@@ -115,21 +119,24 @@ final class SendBatch: Batch {
     return message
   }
 
-  /// The key of the conversation of a message; creates a direct conversation that does not exist yet.
+  /// The key of the conversation to which a message is sent.
+  ///
+  /// A direct conversation that does not exist yet is created.
   func conversationKey(of outgoing: Outgoing) throws -> ConversationKey { try target(of: outgoing).row.key }
 
   private func target(of outgoing: Outgoing) throws -> Target {
     if let target = named[outgoing.conversation] { return target }
     var found = try session.findIfPresent(outgoing.conversation)
     if found == nil, case .direct(let handle) = outgoing.conversation, let other = try store.users.key(handle) {
-      // Before anything is created: a new conversation has no message to reply to.
+      // A conversation that does not exist yet has no message to reply to. The check comes before anything is written.
       guard outgoing.replyTo == nil else {
         throw DMError(
           .unknownMessage, "there is no conversation with '\(handle)' yet, so no message to reply to",
           subject: handle.description)
       }
       try session.checkMayStart(with: other)
-      // Checks what else may fail before anything is written, so that the transaction need not be done again.
+      // Checks what else can fail before anything is written, so that an error does not make the transaction start
+      // again.
       for id in outgoing.attachments { _ = try session.usableAttachment(id) }
       if let id = outgoing.forwards { _ = try session.visibleMessage(.id(id)) }
       found = try session.startDirect(with: other)
@@ -141,7 +148,7 @@ final class SendBatch: Batch {
     return target
   }
 
-  /// Updates the row and the counts of each conversation, and marks the user's own messages as read.
+  /// Updates the row and the counts of each conversation, and marks the user's new messages as read for the user.
   func finish() throws {
     try session.endSending(
       targets.sorted { $0.key < $1.key }.compactMap { _, target in
@@ -149,7 +156,7 @@ final class SendBatch: Batch {
       })
   }
 
-  /// Ends the typing signals of the user in the conversations that got a message.
+  /// Ends the typing signals of the user in the conversations to which a message was sent.
   func committed() {
     session.messenger.endTyping(in: Set(targets.values.lazy.filter { $0.firstAdded != nil }.map(\.row.id)))
   }

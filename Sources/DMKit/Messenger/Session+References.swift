@@ -2,7 +2,7 @@ internal import DMModel
 internal import DMStore
 
 extension Session {
-  /// The key of a user.
+  /// The key of the user with a handle.
   ///
   /// - Throws: `unknown_user`.
   func userKey(_ handle: Handle) throws -> UserKey {
@@ -10,7 +10,7 @@ extension Session {
     return user
   }
 
-  /// The keys of users, each once.
+  /// The keys of the users with these handles, without duplicates.
   ///
   /// - Throws: `unknown_user`.
   func userKeys(_ handles: [Handle]) throws -> [UserKey] {
@@ -19,7 +19,9 @@ extension Session {
     return found
   }
 
-  /// Finds a conversation that the user is in or was in; `leftSeq` is set if the user has left.
+  /// Finds a conversation in which the user is or was.
+  ///
+  /// If the user has left it, `leftSeq` of the result is set.
   ///
   /// - Throws: `unknown_user`, `unknown_conversation`, `ambiguous_title`, `not_allowed`.
   func find(_ reference: ConversationReference) throws -> Conversations.Row {
@@ -29,11 +31,11 @@ extension Session {
       subject: reference.description, remedy: .startConversation)
   }
 
-  /// Finds a conversation as `find` does; nil for a direct conversation that does not exist yet.
+  /// Finds a conversation in the same way as `find`, but returns nil for a direct conversation that does not exist yet.
   func findIfPresent(_ reference: ConversationReference) throws -> Conversations.Row? {
     guard var row = try anyConversation(reference) else { return nil }
     row.reference = reference.description
-    // No user leaves a direct conversation.
+    // A direct conversation has no former participants, so no check is needed.
     if !row.isGroup, case .direct = reference { return row }
     guard let membership = try store.members.membership(of: me, in: row.key) else {
       throw try DMError(
@@ -50,7 +52,7 @@ extension Session {
     case .direct(let handle):
       return try store.conversations.direct(me, userKey(handle))
     case .title(let title):
-      // The user's own names take precedence over titles, which others can change.
+      // The user's own names take precedence over titles, because other users can change titles.
       if let row = try store.conversations.row(ownName: title, of: me) { return row }
       var groups = try store.conversations.groups(titled: title, of: me)
       // Groups that the user has left are ignored if the user is in one with the same title.
@@ -68,7 +70,9 @@ extension Session {
     }
   }
 
-  /// The error for a reference to several groups: it describes the newest three, to tell them apart.
+  /// The error for a reference that names several groups.
+  ///
+  /// The error describes the three most recently active groups, so that the user can choose.
   func ambiguous(_ reference: String, _ what: String, _ groups: [Conversations.Row]) throws -> DMError {
     DMError(
       .ambiguousTitle,
@@ -76,12 +80,12 @@ extension Session {
       detail: ": " + (try descriptions(of: groups)))
   }
 
-  /// The ids and members of up to three groups, the most recently active first.
+  /// The ids and members of the three most recently active of these groups.
   func descriptions(of groups: [Conversations.Row]) throws -> String {
     let viewer = freshViewer()
     let newest = groups.sorted { $0.lastActivity > $1.lastActivity }.prefix(3)
     let list = try newest.map { row in
-      // Only an import names groups that the user is not in.
+      // Only during an import can this be a group that the user is not in.
       guard let seen = try store.conversations.seen(row.key, as: viewer) else { return row.id.description }
       let others = seen.participants.count - 3
       let members = seen.participants.prefix(3).map(\.description).joined(separator: ", ")
@@ -93,7 +97,7 @@ extension Session {
 
   /// The number of a message in a conversation.
   ///
-  /// - Throws: `unknown_message`, also for a message of another conversation.
+  /// - Throws: `unknown_message`, also if the message is in another conversation.
   func seq(of reference: MessageReference, in row: Conversations.Row) throws -> Int {
     switch reference {
     case .id(let id):
@@ -126,7 +130,9 @@ extension Session {
     }
   }
 
-  /// The conversation and number of a message in the user's conversations, from the reference alone.
+  /// The conversation and the number of a message in a conversation of the user.
+  ///
+  /// The reference alone must identify the conversation.
   func find(_ reference: MessageReference) throws -> Messages.Address {
     switch reference {
     case .number(let number, in: let conversation?):
@@ -148,7 +154,7 @@ extension Session {
     }
   }
 
-  /// A message that the user sees, with its conversation.
+  /// A message that the user sees, and its conversation.
   ///
   /// - Throws: `unknown_message`, also for a message that is hidden from the user, deleted or expired.
   func visibleMessage(
@@ -167,9 +173,9 @@ extension Session {
       subject: reference.description, remedy: .listVisibleMessages)
   }
 
-  /// The numbers to which ranges resolve for the user, unsorted.
+  /// The message numbers that ranges select for the user, unsorted.
   func resolved(_ ranges: [RangeReference], in row: Conversations.Row) throws -> [SeqRange] {
-    // The viewer has no extras: tombstones are printed, but negative numbers do not count them.
+    // The viewer does not see tombstones, because negative numbers do not count them, although lists print them.
     try ranges.compactMap { range in
       try range.resolved(last: row.lastVisibleSeq) { try store.messages.end($0, of: row, as: viewer).seq }
     }

@@ -3,24 +3,24 @@ package import DMStore
 
 /// One transaction of one user.
 ///
-/// `Messenger` makes one for each transaction. Its methods resolve references, check permissions, and do what several
-/// actions have in common.
+/// `Messenger` makes a session for each transaction. The methods of a session resolve references, check permissions,
+/// and do the steps that several actions share.
 package final class Session {
   let messenger: Messenger
   let store: Store
   /// The key of the user.
   let me: UserKey
-  /// The viewer of the user, which caches its look-ups for the rest of the transaction.
+  /// The viewer of the user, which caches what it has read for the rest of the transaction.
   ///
-  /// After a write that changes what it caches, take a `freshViewer`.
+  /// After a write that changes cached data, use `freshViewer()`.
   private(set) lazy var viewer = freshViewer()
 
-  /// The decisions of the hub about an act in its log.
+  /// What the hub has decided about an act in its log.
   package struct Order {
-    /// The id of the message, for an act that adds one.
+    /// The id of the message, if the act adds a message.
     let id: Identifier?
     let at: Timestamp
-    /// The next owner of a group whose last owner leaves.
+    /// The user who becomes the owner if the last owner leaves the group.
     let heir: UserKey?
 
     package init(id: Identifier?, at: Timestamp, heir: UserKey? = nil) {
@@ -30,7 +30,9 @@ package final class Session {
     }
   }
 
-  /// Set while an act from the log of the hub is done as its actor, who may be another user.
+  /// Set while the session applies an act from the hub's log.
+  ///
+  /// The acting user is then the author of the act, who may be any user.
   private let order: Order?
 
   package init(_ messenger: Messenger, _ store: Store, _ me: UserKey, order: Order? = nil) {
@@ -40,25 +42,25 @@ package final class Session {
     self.order = order
   }
 
-  /// Where an act of a session goes.
+  /// Where the session writes an act.
   enum Destination {
-    /// Into the store, at once.
+    /// The tables of the store: the act takes effect at once.
     case here
-    /// Into the outbox: the hub decides whether it is done, and when.
+    /// The outbox: the hub decides whether the act takes effect, and when.
     case hub
   }
 
   var destination: Destination { store.isLinked && order == nil ? .hub : .here }
 
-  /// The time of the acts: from the clock, or from the hub's log.
+  /// The time of an act: the present time, or the time in the hub's log.
   var now: Timestamp { order?.at ?? .now }
 
-  /// Who decides the number, the time and the id of a message that is added.
+  /// The source of the number, the time and the id of a message that is added: this store or the hub.
   var origin: (id: Identifier?, Messages.Origin) {
     order.map { ($0.id, .hub(at: $0.at, expiresAt: nil)) } ?? (nil, .here)
   }
 
-  /// The user who inherits a group that has no owner any more.
+  /// The user who becomes the owner of a group without an owner; nil if there is none.
   func heir(of group: ConversationKey) throws -> UserKey? {
     if let order { return order.heir }
     return try store.members.longestMember(of: group)
@@ -70,11 +72,13 @@ package final class Session {
   package func freshViewer() -> Viewer { Viewer(store, me) }
 }
 
-/// The actions that need a permission; docs/rules.md lists the permissions as tables.
+/// The actions for which a user needs a permission.
+///
+/// The permissions are in the tables of docs/rules.md.
 enum Action {
-  // In a conversation that the user is in.
+  // Actions in a conversation that the user is in.
   case say, draft, type, edit, react
-  // On a group; other users see them.
+  // Actions on a group, which other users see.
   case add, remove, leave, retitle, changeAvatar
   case expire
 }
@@ -106,7 +110,7 @@ extension Session {
     }
   }
 
-  /// Checks that the user does not write to a user that they block, whose answer they would never see.
+  /// Checks that the user does not write to a user that they block, because they would never see an answer.
   ///
   /// - Throws: `not_allowed`.
   func checkNotBlocked(_ row: Conversations.Row) throws {
@@ -115,7 +119,7 @@ extension Session {
     for other in try store.members.participantKeys(of: row.key) { try checkMayStart(with: other) }
   }
 
-  /// Checks the same for the other user of a direct conversation that need not exist yet.
+  /// Checks that the acting user does not block another user, for a direct conversation that may not exist yet.
   func checkMayStart(with other: UserKey) throws {
     guard try viewer.hasBlocked(other) else { return }
     let handle = try store.users.handle(other)
@@ -123,7 +127,7 @@ extension Session {
       .notAllowed, "you block '\(handle)'", subject: handle.description, remedy: .unblock(handle))
   }
 
-  /// Checks that the user may change a message for all: it is their own, and not an announcement.
+  /// Checks that the user may change a message for everyone: the user has sent it, and it is not an announcement.
   ///
   /// - Throws: `not_allowed`.
   func checkOwn(_ message: Message, _ reference: MessageReference) throws {
@@ -147,12 +151,13 @@ extension Session {
   }
 }
 
-// Effects on a conversation that several actions have in common.
+// Effects on a conversation that several actions share.
 
 extension Session {
   /// Creates a conversation with its participants.
   ///
-  /// The creator owns a group; if they are not in it, the first participant does, so that every group has an owner.
+  /// The creator becomes the owner of a group. If the creator is not a participant, the first participant becomes the
+  /// owner, so that a group with participants has an owner.
   package func start(
     _ kind: Conversations.NewConversation, id: Identifier? = nil, isImported: Bool = false, creator: UserKey?,
     participants: [UserKey], isOwned: Bool = true, at time: Timestamp
@@ -163,7 +168,7 @@ extension Session {
       try store.members.setOwner(owner, of: row.key)
     }
     try store.blocks.apply(toThoseWhoJoined: participants, row.key)
-    // An import logs a conversation once, when it is complete.
+    // An import logs one change for a conversation, after all its messages were added.
     if !isImported { try store.changes.append(.conversation, conversation: row.key, user: creator, at: now) }
     return row
   }
@@ -179,9 +184,8 @@ extension Session {
 
   /// Updates conversations after the user has sent messages to them.
   ///
-  /// The messages take a conversation out of the archive of participants who have not muted it, and list it again for those
-  /// who deleted it. Users who block the sender see no change.
-  ///
+  /// For participants who have not muted the conversation, it is taken out of the archive. For participants who have
+  /// deleted it, it is listed again. For users who block the sender, nothing changes.
   /// - Parameter ends: the rows of the conversations, each with the numbers of its new messages.
   package func endSending(_ ends: [(row: Conversations.Row, new: [SeqRange])]) throws {
     for (row, new) in ends {
@@ -192,15 +196,17 @@ extension Session {
     try store.members.bringBack(ends.map(\.row.key), mutedAt: now, except: store.blocks.blockers(of: me))
   }
 
-  /// Lists a conversation again that the user had deleted, because they are about to write in it.
+  /// Lists a conversation again that the user has deleted, because the user is about to write in it.
   func bringBack(_ row: Conversations.Row) throws {
     guard try store.members.set(.deleted(false), of: me, in: row.key) else { return }
     try store.changes.append(.ownState, conversation: row.key, user: me, at: .now)
   }
 
-  /// Adds an announcement to a conversation for each subject; the announcements count as read by all users.
+  /// Adds one announcement to a conversation for each subject.
   ///
-  /// Linear in the participants.
+  /// The announcements count as read by all users.
+  ///
+  /// Linear in the number of participants.
   package func announce(
     _ kind: Message.SystemKind, _ subjects: [String?], in row: inout Conversations.Row
   ) throws {
@@ -217,10 +223,12 @@ extension Session {
   }
 }
 
-// The actions of a consumer's lines on existing messages, in one transaction with the messages that the lines send.
+// The marks in a consumer's lines: actions on existing messages, in the same transaction as the messages to send.
 
 extension Session {
-  /// Finds the message and checks that all actions are allowed, so that `apply` does not fail after a message was sent.
+  /// Finds the message, and checks that all actions on it are allowed.
+  ///
+  /// After this, `apply` cannot fail when the message of the line is already sent.
   ///
   /// - Throws: `unknown_message`, `not_allowed`.
   func check(_ marks: ConsumerLine.Marks) throws -> (row: Conversations.Row, message: Message) {

@@ -3,7 +3,7 @@ internal import DMStore
 extension Session {
   func unknownUser(_ handle: Handle) throws -> DMError { try messenger.unknownUser(handle, store, visibleTo: me) }
 
-  /// The error for a group that does not exist.
+  /// The error for a group title that no group has.
   func unknownGroup(_ title: String) throws -> DMError {
     let suggestion = try messenger.suggestion(for: title, store, visibleTo: me)
     return DMError(
@@ -13,9 +13,9 @@ extension Session {
 }
 
 extension Messenger {
-  /// The error for a handle that is not the handle of a user.
+  /// The error for a handle that no user has.
   ///
-  /// - Parameter user: the user who typed it; nil if they have no key yet.
+  /// - Parameter user: the key of the user who typed the handle; nil if they have no key yet.
   func unknownUser(_ handle: Handle, _ store: Store, visibleTo user: UserKey? = nil) throws -> DMError {
     let handle = handle.description
     if let problem = Handle.problem(with: handle) {
@@ -36,7 +36,7 @@ extension Messenger {
       remedy: suggestion != nil ? nil : store.isLinked ? .inviteUser : .addUser)
   }
 
-  /// The end of an error text that suggests the name the user may have meant; nil if no name is similar.
+  /// A clause for the end of an error text, with the most similar name; nil if no name is similar.
   fileprivate func suggestion(for name: String, _ store: Store, visibleTo user: UserKey?) throws -> String? {
     guard suggestionsLeft > 0 else { return nil }
     suggestionsLeft -= 1
@@ -50,9 +50,11 @@ extension Messenger {
   }
 }
 
-/// The number of characters to add, drop, replace or swap with the next one to change one word into another.
+/// The minimum number of changes that turn one word into another.
 ///
-/// Costs the product of their lengths.
+/// A change adds, removes or replaces a character, or swaps two adjacent characters.
+///
+/// The cost is proportional to the product of the lengths of the words.
 package func editDistance(_ one: some StringProtocol, _ other: some StringProtocol) -> Int {
   if abs(one.utf8.count - other.utf8.count) > 16 { return max(one.utf8.count, other.utf8.count) }
   let (a, b) = (Array(one), Array(other))

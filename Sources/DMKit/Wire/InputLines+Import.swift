@@ -56,9 +56,9 @@ extension ImportedMessage {
 }
 
 extension InputLine {
-  /// The files among the attachments of a line: those with a `path`.
+  /// The files that a line attaches: its attachments with a `path`.
   ///
-  /// Attachments that were printed have none.
+  /// Attachments in a printed message have no `path`.
   fileprivate func files() throws -> [ImportedMessage.File] {
     guard case .array(let values)? = object["attachments"] else { return [] }
     return try values.compactMap { value in
@@ -69,7 +69,7 @@ extension InputLine {
     }
   }
 
-  /// The value of a boolean member; nil if it is absent or null.
+  /// The value of a boolean member; nil if the member is absent or null.
   fileprivate func flag(_ name: String) throws -> Bool? {
     switch object[name] {
     case nil, .null: return nil
@@ -98,7 +98,7 @@ extension ImportedConversation {
     guard case .array(let participants)? = line.object["participants"] else {
       throw DMError(.badField, "'participants' is missing or no array", subject: "participants")
     }
-    // Version 0.1 printed the second name.
+    // Version 0.1 of dm printed the member under the second name.
     let activity = try ["last_activity_at", "last_activity"].first { try line.text($0) != nil }
     try self.init(
       id: id, isGroup: isGroup, title: line.text("title"), creator: line.text("creator").map { try Handle($0) },

@@ -1,9 +1,9 @@
 internal import DMJSON
 package import DMModel
 
-/// An input line whose members are looked up by name.
+/// An input line, whose members are looked up by name.
 ///
-/// Unknown members are ignored.
+/// Members with other names are ignored.
 struct InputLine {
   let object: JSONObject
 
@@ -11,7 +11,9 @@ struct InputLine {
 
   init(_ line: ArraySlice<UInt8>) throws { object = try JSONReader.object(line) }
 
-  /// Reads a line; an error states the nonce of the line, if it has one.
+  /// Reads a line.
+  ///
+  /// If the line has a nonce, an error includes the nonce.
   static func read<T>(_ line: ArraySlice<UInt8>, _ body: (InputLine) throws -> T) throws -> T {
     let line = try InputLine(line)
     do {
@@ -22,10 +24,10 @@ struct InputLine {
     }
   }
 
-  /// Whether a member is present and not null.
+  /// Whether a member is present and is not null.
   func has(_ name: String) -> Bool { object[name] ?? .null != .null }
 
-  /// The value of a string member; nil if it is absent or null.
+  /// The value of a string member; nil if the member is absent or null.
   func text(_ name: String) throws -> String? {
     switch object[name] {
     case nil, .null: return nil
@@ -51,7 +53,9 @@ struct InputLine {
     return id
   }
 
-  /// A reference to a message: a string, or an object with an `id`, such as a printed message.
+  /// A reference to a message.
+  ///
+  /// The member is a string, or an object with an `id`, such as a printed message.
   func message(_ name: String) throws -> String? {
     guard case .object(let printed)? = object[name] else { return try text(name) }
     guard case .string(let id)? = printed["id"] else {
@@ -60,7 +64,9 @@ struct InputLine {
     return try identifier(id, of: name).description
   }
 
-  /// The ids of attachments: a list of ids, or of objects with an `id`.
+  /// The ids of attachments.
+  ///
+  /// The member is a list of ids, or a list of objects with an `id`.
   func attachments() throws -> [Identifier] {
     switch object["attachments"] {
     case nil, .null: return []
@@ -80,7 +86,7 @@ struct InputLine {
     }
   }
 
-  /// The number of a message.
+  /// The number of a message, from the member `seq`.
   func seq() throws -> Int {
     guard let value = object["seq"] else {
       throw DMError(.missingField, "'seq' is missing; add it to the line", subject: "seq")
@@ -128,13 +134,15 @@ extension Outgoing {
 }
 
 extension InputLine {
-  /// The conversation to send to: `conversation_id`, or else `conversation`.
+  /// The conversation to send to: the member `conversation_id` or, without it, the member `conversation`.
   fileprivate func conversation() throws -> ConversationReference? {
     if let id = try identifier("conversation_id") { return .id(id) }
     return try text("conversation").map(ConversationReference.init)
   }
 
-  /// The message that is replied to: a reference, or a printed message.
+  /// The message to reply to.
+  ///
+  /// The member is a reference or a printed message.
   fileprivate func reply() throws -> MessageReference? {
     guard case .object(let message)? = object["reply_to"] else {
       return try text("reply_to").map(MessageReference.init)
@@ -145,7 +153,9 @@ extension InputLine {
     return .id(id)
   }
 
-  /// The lifetime of a message: a length of time such as `1h`, or a number of seconds.
+  /// The lifetime of a message.
+  ///
+  /// The member is a duration such as `1h`, or a number of seconds.
   fileprivate func lifetime() throws -> Duration? {
     switch object["expires_in"] {
     case .integer(let seconds)?: try duration("\(seconds)s")
@@ -155,7 +165,7 @@ extension InputLine {
     }
   }
 
-  /// The reaction and the read mark that a consumer's line sets on a message; nil if it sets neither.
+  /// The reaction and the read mark that a consumer's line sets on a message; nil if the line sets neither.
   fileprivate func marks() throws -> ConsumerLine.Marks? {
     let emoji = try text("react")
     let isRead: Bool
@@ -177,9 +187,10 @@ extension InputLine {
 extension ConsumerLine {
   /// Reads a line of `dm-send --consumer`, which need not have a message.
   ///
-  /// An error in the message is stored in the result, so that a line that can never be sent can be acknowledged.
+  /// An error in the message is stored in the result, so that the line can be acknowledged although its message can
+  /// never be sent.
   ///
-  /// - Throws: `malformed_line`, `invalid_utf8`, `bad_field`, `missing_field` for a line without any action.
+  /// - Throws: `malformed_line`, `invalid_utf8`, `bad_field`; `missing_field` for a line without any action.
   package init(line: ArraySlice<UInt8>) throws {
     self = try InputLine.read(line) { line in
       let nonce: String? = if case .string(let text)? = line.object["nonce"] { text } else { nil }
@@ -187,7 +198,8 @@ extension ConsumerLine {
       do {
         ack = try line.text("ack").map(Cursor.init)
         let marks = try line.marks()
-        // A null `ack` answers an event without a cursor, which needs no acknowledgement.
+        // A program answers an event without a cursor with a null `ack`, because such an event needs no
+        // acknowledgement.
         let isAlone = line.object["ack"] != nil && !line.has("conversation") || marks != nil
         if isAlone, !line.has("text"), !line.has("attachments") {
           return ConsumerLine(nil, acknowledges: ack, marks: marks)
@@ -201,10 +213,10 @@ extension ConsumerLine {
 }
 
 extension Edit {
-  /// Reads a line of `dm-edit`; nil for a line that is not a message, and for a system message that does not allow this
-  /// change.
+  /// Reads a line of `dm-edit`; nil if the line is not a message, or is a system message and the change needs a message
+  /// of a user.
   ///
-  /// - Parameter act: returns what to do, given the line's text.
+  /// - Parameter act: returns the change, given the text in the line.
   /// - Throws: `malformed_line`, `invalid_utf8`, `missing_field`, `bad_field`.
   package init?(line: ArraySlice<UInt8>, _ act: (String?) throws -> Act) throws {
     let line = try InputLine(line)
@@ -224,7 +236,7 @@ extension Edit {
 }
 
 extension Messenger.MarkedMessage {
-  /// Reads a line of `dm-read`; nil when it is not a message.
+  /// Reads a line of `dm-read`; nil if the line is not a message.
   ///
   /// - Throws: `malformed_line`, `invalid_utf8`, `missing_field`, `bad_field`.
   package init?(line: ArraySlice<UInt8>) throws {

@@ -1,11 +1,14 @@
 package import DMJSON
 
-// Records as JSON Schema, draft 2020-12.
+// The JSON Schema (draft 2020-12) of records.
 
 extension RecordSchema {
-  /// The schema of a program: the document describes a line that it prints, and `#/$defs/input` one that it reads.
+  /// The schema of a program.
   ///
-  /// - Parameter hasAge: whether a line of a store with a hub says when the store was compared with the hub.
+  /// The document describes each line that the program prints; `#/$defs/input` describes a line that it reads.
+  ///
+  /// - Parameter hasAge: whether the lines have `as_of`, the time at which a store with a hub was last compared with
+  ///   it.
   package static func document(
     for program: String, reads: String?, writes: [String], hasAge: Bool = false
   ) -> JSONWriter {
@@ -15,8 +18,8 @@ extension RecordSchema {
     json.object { json in
       json.member("$schema", "https://json-schema.org/draft/2020-12/schema")
       json.member("title", program)
-      // `oneOf` needs at least one schema (JSON Schema Core, section 10.2.1.3); `not` with an empty schema accepts no
-      // value.
+      // `oneOf` needs at least one schema (JSON Schema Core, section 10.2.1.3). For a program that prints no records,
+      // `not` with an empty schema accepts no value.
       if writes.isEmpty {
         json.key("not")
         json.object { _ in }
@@ -37,12 +40,12 @@ extension RecordSchema {
     return json
   }
 
-  /// The names of records, and of the records that they contain.
+  /// The names of these records and of the records inside them.
   static func withContained(_ records: [String]) -> [String] {
     var names = records
-    // A conversation contains a message.
+    // A conversation record contains a message record.
     if names.contains(where: { $0.hasPrefix("conversation") }), !names.contains("message") { names.append("message") }
-    // A message contains attachments.
+    // A message record contains attachment records.
     if names.contains(where: { $0.hasPrefix("message") || $0.hasPrefix("conversation") }), !names.contains("attachment")
     {
       names.append("attachment")
@@ -54,7 +57,9 @@ extension RecordSchema {
     json.object { $0.member("$ref", "#/$defs/\(name)") }
   }
 
-  /// Writes the schema of a printed line; an input record that is printed has a `type` too.
+  /// Writes the schema of a printed line.
+  ///
+  /// An input record has no `type`, but a printed line has one, so it is added.
   private static func line(of name: String, in json: inout JSONWriter) {
     guard named(name)?.isInput == true else { return reference(to: name, in: &json) }
     json.object { json in
@@ -63,7 +68,7 @@ extension RecordSchema {
     }
   }
 
-  /// The member that each line of a store with a hub has, if the program has `--fresh`.
+  /// The member that each printed line has in a store with a hub, if the program has the option `--fresh`.
   package static let asOf = Field(
     "as_of", .time, optional: true, note: "when the store was last compared with its hub; only in a store with one")
 
@@ -95,7 +100,7 @@ extension RecordSchema {
     }
     json.key("required")
     json.array { json in for field in fields where !field.isOptional { json.value(field.name) } }
-    // Later versions may add members, which must not break a reader that validates.
+    // Later versions may add members. A reader that validates output must accept them.
     if !isInput { json.member("additionalProperties", true) }
   }
 

@@ -2,16 +2,18 @@ package import DMJSON
 internal import DMModel
 internal import DMStore
 
-// The schemas of the tools that the server for agents lists.
+// The schemas of the tools that the server for agents offers.
 
 extension RecordSchema {
-  /// The arguments and the result of a tool for agents.
+  /// A tool for agents: the fields of its arguments and of its result.
   package struct Tool: Sendable {
     package let name: String
     package let arguments: [Field]
     let result: [Field]
 
-    /// Writes the schema of the arguments; other arguments are refused.
+    /// Writes the schema of the arguments.
+    ///
+    /// The schema allows no other arguments.
     package func writeArguments(to json: inout JSONWriter) {
       json.object { json in
         RecordSchema.write(arguments, isInput: true, to: &json)
@@ -19,7 +21,9 @@ extension RecordSchema {
       }
     }
 
-    /// Writes the schema of the result, with the records in it.
+    /// Writes the schema of the result.
+    ///
+    /// Its `$defs` contains the schemas of the records that the result refers to.
     package func writeResult(to json: inout JSONWriter) {
       json.object { json in
         RecordSchema.write(result, isInput: false, to: &json)
@@ -136,7 +140,7 @@ extension RecordSchema {
 }
 
 extension RecordSchema.Field {
-  /// The name of the record that this kind is, or that its elements are.
+  /// The name of the record that the field, or each element of the field, is; nil if it is not a record.
   fileprivate var record: String? {
     switch kind {
     case .record(let name), .list(.record(let name)): name

@@ -1,9 +1,11 @@
-/// The members of every record: `--schema` prints them, and the tests check dm-protocol(5) and each line against them.
+/// The members of a record.
+///
+/// `--schema` prints them, and the tests compare them with dm-protocol(5) and with each printed line.
 package struct RecordSchema: Sendable {
   package indirect enum Kind: Sendable {
     case string
     case integer
-    /// A whole number within bounds.
+    /// An integer within these bounds.
     case count(ClosedRange<Int>)
     case number
     case boolean
@@ -13,7 +15,7 @@ package struct RecordSchema: Sendable {
     case constant(String)
     case words([String])
     case list(Kind)
-    /// An object whose member names are data, with values of this kind.
+    /// An object with arbitrary member names, such as ids. The values are of this kind.
     case map(Kind)
     case record(String)
     case anyOf([Kind])
@@ -21,7 +23,7 @@ package struct RecordSchema: Sendable {
     case members([Field])
     /// An object with these members and possibly others.
     case having([Field])
-    /// An object whose member names are data.
+    /// An object with arbitrary member names and values.
     case named
   }
 
@@ -29,7 +31,7 @@ package struct RecordSchema: Sendable {
     package let name: String
     package let kind: Kind
     package let isOptional: Bool
-    /// The meaning of the field, for readers whose only documentation is the schema.
+    /// The meaning of the field, for a reader that has only the schema.
     let note: String?
 
     init(_ name: String, _ kind: Kind, optional: Bool = false, note: String? = nil) {
@@ -43,10 +45,12 @@ package struct RecordSchema: Sendable {
   package let name: String
   package let fields: [Field]
 
-  /// Whether the record is an input line, in which unknown members are ignored.
+  /// Whether the record is an input line.
+  ///
+  /// Unknown members of an input line are ignored.
   package let isInput: Bool
 
-  /// At least one of these members must be present; empty if there is no such rule.
+  /// The members of which at least one must be present; empty if there is no such rule.
   let needsOneOf: [String]
 
   init(_ name: String, _ fields: [Field], isInput: Bool = false, needsOneOf: [String] = []) {
@@ -175,7 +179,7 @@ package struct RecordSchema: Sendable {
       Field("marked_at", .time),
     ])
 
-  // Events: the new state of a message or a conversation, and the state of the stream.
+  // Events: the new state of a message or of a conversation, and the state of the stream.
 
   static let messageUpdated = RecordSchema(
     "message_updated",

@@ -98,7 +98,7 @@ extension Consumer: Record {
 }
 
 extension Message.Update {
-  /// The names of the record's members that may have changed.
+  /// The names of the members of the message record that this update may have changed.
   fileprivate var fields: [String] {
     switch self {
     case .edited: ["text"]
@@ -222,13 +222,13 @@ extension SavedAttachment: Record {
 
 /// A line that can be piped into `dm-send`.
 ///
-/// It has a nonce, so that piping it twice sends the message once.
+/// The line has a nonce, so that the message is sent once even if the line is piped twice.
 package struct SendLine: Record {
   package let conversation: ConversationReference
   package let text: String?
   package let attachments: [Attachment]
 
-  /// - Throws: the errors that `Outgoing` throws.
+  /// - Throws: the errors of the initializer of `Outgoing`.
   package init(to conversation: ConversationReference, text: String?, attachments: [Attachment]) throws {
     _ = try Outgoing(to: conversation, text: text ?? "", attachments: attachments.map(\.id))
     self.conversation = conversation

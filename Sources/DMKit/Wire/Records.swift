@@ -3,7 +3,7 @@ package import DMModel
 
 /// A value that is printed as one line.
 ///
-/// `RecordSchema` lists the members of each record, in the order in which they are written.
+/// `RecordSchema` lists the members of each record, in the order in which they are printed.
 package protocol Record {
   func write(to json: inout JSONWriter)
 }
@@ -11,7 +11,7 @@ package protocol Record {
 extension JSONWriter {
   /// Appends a record as one line.
   ///
-  /// - Parameter asOf: when the store was last compared with its hub; nil for a store without a hub.
+  /// - Parameter asOf: the time of the last comparison of the store with its hub; nil for a store without a hub.
   package mutating func line(_ record: some Record, asOf: Timestamp? = nil) {
     record.write(to: &self)
     if let asOf { extendObject { $0.member("as_of", asOf) } }
@@ -76,7 +76,7 @@ extension Message: Record {
     }
   }
 
-  /// Writes the members for what a message refers to and what was added to it; most messages have none of them.
+  /// Writes the members that most messages do not have, such as `reply_to`, `attachments` and `reactions`.
   private func writeContents(to json: inout JSONWriter) {
     if let replyTo {
       json.key("reply_to")
@@ -109,12 +109,12 @@ extension Message: Record {
 extension Conversation: Record {
   package func write(to json: inout JSONWriter) { write(to: &json, pageCursor: pageCursor?.description) }
 
-  /// - Parameter pageCursor: the text of the conversation's position in the list.
+  /// - Parameter pageCursor: the cursor of the conversation's position in the list, as text.
   package func write(to json: inout JSONWriter, pageCursor: String?) {
     write(to: &json, as: "conversation", cursor: nil, pageCursor)
   }
 
-  /// - Parameter cursor: the position in the stream; nil for the conversation's position in the list.
+  /// - Parameter cursor: the position in the stream for an event; nil for a conversation in a list.
   func write(to json: inout JSONWriter, as type: String, cursor: Cursor?, _ pageCursor: String? = nil) {
     json.object { json in
       json.member("type", type)
@@ -154,7 +154,7 @@ extension Conversation: Record {
 }
 
 extension JSONWriter {
-  /// Writes handles as an array.
+  /// Writes a member whose value is an array of handles.
   mutating func member(_ name: StaticString, handles: [Handle]) {
     key(name)
     array(of: handles)
@@ -164,7 +164,7 @@ extension JSONWriter {
     array { json in for handle in handles { json.value(handle.description) } }
   }
 
-  /// Writes ranges of numbers, each as an array of its two ends.
+  /// Writes a member whose value is an array of ranges, each as an array of its first and last number.
   mutating func member(_ name: StaticString, ranges: [SeqRange]) {
     key(name)
     array { json in
@@ -216,13 +216,13 @@ extension Marked: Record {
   }
 }
 
-/// What was wrong with a line of input, or with the whole call.
+/// An error in a line of input, or in the whole call.
 package struct ErrorRecord: Record, Sendable {
   package let line: Int?
   package let error: DMError
   package let message: String
 
-  /// - Parameter message: the text of the error, with its remedy.
+  /// - Parameter message: the text of the error, including what the user can do about it.
   package init(line: Int?, _ error: DMError, message: String) {
     self.line = line
     self.error = error

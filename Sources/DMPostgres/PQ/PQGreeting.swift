@@ -7,7 +7,7 @@ struct PQGreeting {
   var hello: HubHello
   /// The channel on which the hub sends hints to this machine.
   let channel: String
-  /// Whether the connection has a server process of its own; false if a pooler is in between.
+  /// Whether the connection has a server process of its own; false if the connection goes through a pooler.
   let isDirect: Bool
   /// The new address of the hub; nil if it was not moved.
   let move: HubMove?

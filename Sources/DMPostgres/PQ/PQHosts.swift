@@ -31,7 +31,7 @@ struct PQHosts {
   /// Connects to the first host that is suitable; if none is, to the first host that answers.
   ///
   /// - Throws: `HubFault`: the fault of the first host that answers with an error or, if no host answers, `lost` with
-  ///   the reasons of all.
+  ///   the reasons of all hosts.
   func first<Value>(
     _ use: (PQConnection) throws -> Value, isSuitable: (Value) -> Bool = { _ in true }
   ) throws -> Value {

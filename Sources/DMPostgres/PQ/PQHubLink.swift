@@ -27,6 +27,8 @@ package final class PQHubLink: HubLink {
   /// - Parameter watchesStore: whether waits end when a program queues an operation or changes a signal.
   package convenience init(_ location: StoreLocation, watchesStore: Bool = true) {
     let relocation = Relocation(location)
+    // A folder that does not exist cannot be watched.
+    _ = createFolder(location.live)
     self.init(
       label: hostName(), bell: watchesStore ? location.bell : nil, live: watchesStore ? location.live : nil,
       opening: relocation.opened)
@@ -102,8 +104,8 @@ package final class PQHubLink: HubLink {
   /// Listens for hints through a pooler; false if no hint can arrive, because the pooler runs each transaction on
   /// another server connection.
   ///
-  /// Hints arrive only if the pooler reserves a server connection for this machine, which a notification from a second
-  /// connection shows.
+  /// Hints arrive only if the pooler reserves a server connection for this machine. To find this out, a second
+  /// connection sends a notification.
   private func listens(_ opened: PQGreeting) throws -> Bool {
     try opened.connection.run([PQConnection.Statement("LISTEN \(opened.channel)")])
     try opening(greeted).connection.run([PQConnection.Statement("NOTIFY \(opened.channel)")])
@@ -183,7 +185,8 @@ package final class PQHubLink: HubLink {
       "SELECT conv, id, rev, duplicate, error, retry_at FROM dm1.push($1::jsonb)", [operations.pushed], row: answer)
     let moved = Set(operations.filter(\.isAnnounced).compactMap(\.conversation)).sorted()
     if moved.isEmpty { return [push] }
-    // `wake` may fail, because the push is done by then, and the next comparison of each machine finds the entries.
+    // `wake` may fail without an error here: the push is done by then, and the next comparison of each machine finds
+    // the entries.
     var wake = PQConnection.Statement("SELECT dm1.wake($1::uuid[])", [array(moved.map(\.description))])
     wake.mayFail = true
     return [push, wake]
@@ -257,7 +260,10 @@ package final class PQHubLink: HubLink {
     try take(connection.notifications(), into: &hint)
     if !hint.conversations.isEmpty || hint.hasOwnStates { return hint }
     var awaited = [connection.descriptor, bell?.descriptor, live?.descriptor].map { Awaited($0, for: .reading) }
-    if waitForAny(of: &awaited, until: monotonicMicroseconds() + duration.microseconds) {
+    // What cannot be watched is looked at every five seconds.
+    let cannotWatch = [bell, live].contains { $0.map { $0.descriptor == nil } ?? false }
+    let longest = cannotWatch ? min(duration.microseconds, 5_000_000) : duration.microseconds
+    if waitForAny(of: &awaited, until: monotonicMicroseconds() + longest) {
       if awaited[1].isReady {
         bell?.drain()
         hint.isRung = true

@@ -114,7 +114,8 @@ extension HubFault {
       ? .refused(words) : HubFault(state: state, words)
   }
 
-  /// Whether a word is an error code followed by a colon; a code consists of five digits and capital letters.
+  /// Whether a word is an error code followed by a colon; a code has five characters, each a digit or a capital letter,
+  /// and at least one digit.
   private static func isCode(_ word: Substring) -> Bool {
     word.utf8.count == 6 && word.hasSuffix(":") && word.contains(where: \.isNumber)
       && word.dropLast().utf8.allSatisfy { 48...57 ~= $0 || 65...90 ~= $0 }

@@ -1,7 +1,7 @@
 set role dm_owner;
 
--- The persons whose handles an operation names, without repetitions, in the order of the operation; null if one does
--- not exist or is disabled.
+-- The persons whose handles an operation names, without repetitions, in the order of the operation; null if one of the
+-- persons does not exist or is disabled.
 create or replace function dm.named(request dm.request) returns bigint[]
 language plpgsql stable set search_path = pg_catalog, pg_temp as $$
 declare
@@ -119,8 +119,8 @@ begin
     return dm.refusal(request, 'bad_request');
   end if;
   -- If another message has the id, the new message gets another id. A refusal would reveal that the other message
-  -- exists. It would also let a member who uses the id of a message that the hub lost keep its sender from pushing it
-  -- again.
+  -- exists. With refusals, a member could also use the id of a message that the hub lost, so that its sender could not
+  -- push the message again.
   if exists (select from dm.entry e where e.id = message and e.kind < 16) then message := gen_random_uuid(); end if;
   if dm.has_others(request) then return dm.refusal(request, 'other_members'); end if;
   if files <> '{}' and not dm.may_attach(request.actor, files) then

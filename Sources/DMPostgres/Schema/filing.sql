@@ -21,8 +21,7 @@ begin
 end $$;
 
 -- Whether the hub has all of these files, and the person may attach them. Locks the files, so that none is erased
--- before the end of the transaction. Only dm.erase_file takes a lock that conflicts with this one, and it skips locked
--- files.
+-- before the end of the transaction. Only dm.erase_file needs a conflicting lock, and dm.erase_file skips locked files.
 create or replace function dm.may_attach(p_person bigint, files uuid[]) returns boolean
 language plpgsql volatile set search_path = pg_catalog, pg_temp as $$
 begin
@@ -123,7 +122,7 @@ begin
 end $$;
 
 -- Begins or resumes an upload. `chunks` is the number of chunks that the hub has. If another member has uploaded the
--- whole file, a caller who sees a message with it gets the same answer as the uploader.
+-- whole file, a caller who sees a message with this file gets the same answer as the uploader.
 create or replace function dm1.upload(
   file uuid, size bigint, out chunks integer, out is_whole boolean, out error text, out retry_at timestamptz)
 language plpgsql volatile security definer set search_path = pg_catalog, pg_temp set lock_timeout = '3s' as $$
@@ -201,8 +200,8 @@ begin
   if is_last then
     update dm.file x set is_whole = true, unused_at = now() where x.id = f.id;
   else
-    -- The commit of the last chunk is synchronous, and makes all chunks durable. A chunk that is lost in a crash before
-    -- that is uploaded again.
+    -- The commit of the last chunk is synchronous, and makes all chunks durable. If a crash before this commit loses a
+    -- chunk, the machine uploads the chunk again.
     perform set_config('synchronous_commit', 'off', true);
   end if;
 end $$;

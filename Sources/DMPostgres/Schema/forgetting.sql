@@ -30,8 +30,8 @@ begin
       continue;
     end if;
     update dm.entry e set payload = null, request = null where e.conv = p_conv and e.rev = said.rev;
-    -- An entry without a payload withdraws the person's last reaction to a message. It is not needed if the message was
-    -- erased, because that erased the reactions, too.
+    -- An entry without a payload withdraws the person's last reaction to a message. If the message was erased, the
+    -- entry is not needed, because the reactions were erased, too.
     if exists (
           select from dm.entry m
           where m.conv = p_conv and m.seq = said.seq and m.kind = 0 and m.payload is not null)

@@ -38,9 +38,9 @@ begin
   return true;
 end $$;
 
--- Stores each given state if `marks` has the mark of the hub's state for it, and if the caller's limits allow it.
--- Returns the caller's states after the rev `since`, and the states that the hub now has for the given conversations.
--- `is_present` is false for a state that was written before the hub was restored.
+-- Stores each given state whose mark in `marks` is the mark of the hub's present state, if the caller's limits allow
+-- it. Returns the caller's states after the rev `since`, and the states that the hub now has for the given
+-- conversations. `is_present` is false for a state that was written before the hub was restored.
 create or replace function dm1.own_states(since bigint, convs uuid[], marks uuid[], states bytea[], most integer)
 returns table (conv uuid, rev bigint, mark uuid, is_present boolean, state bytea)
 language plpgsql volatile security definer

@@ -6,7 +6,7 @@ create table dm.act_limit (
   per_minute integer not null check (per_minute between 1 and 1000000)
 );
 
--- What each person has done that counts against a limit: `spent` is the count at the time spent_at, and falls from then
+-- For each person and limit: `spent` is what counted against the limit at the time spent_at. The count falls from then
 -- on. The count of the act `upload` is in bytes.
 create unlogged table dm.done_act (
   person bigint not null,

@@ -6,9 +6,9 @@ set role dm_owner;
 -- returns all ranges.
 create or replace function dm.most_stretches() returns integer language sql immutable return 512;
 
--- The entries from a member's absence that the member sees after they return: the newest edits and deletions of, and
--- reactions to, messages that they see; if there is room for more ranges, also the newest receipts. Leaves 64 ranges
--- for later stays.
+-- The entries from a member's absence that the member sees after returning to the group: the newest edits, deletions
+-- and reactions, if the member sees the message to which they refer; and then, if there is room for more ranges, the
+-- newest receipts. Leaves room for 64 ranges of later stays.
 create or replace function dm.done_meanwhile(p_conv uuid, sees int8multirange, before bigint) returns int8multirange
 language sql stable set search_path = pg_catalog, pg_temp
 return (
@@ -58,8 +58,8 @@ begin
   return dm.success(first);
 end $$;
 
--- Ends the membership of a person. If the group then has no owner, the member who has been in it longest becomes the
--- owner; if several have, the first of them by handle.
+-- Ends the membership of a person. If the group then has no owner, the member who has been in the group longest becomes
+-- the owner. If several members have been in it equally long, the first of them by handle becomes the owner.
 create or replace function dm.end_membership(request dm.request, c dm.conversation, p_person bigint) returns dm.entry
 language plpgsql volatile set search_path = pg_catalog, pg_temp as $$
 declare

@@ -114,8 +114,9 @@ begin
     select o.value from jsonb_array_elements(operations) with ordinality o (value, place) order by o.place
   loop
     place := place + 1;
-    -- After an operation that is over a limit, no more are carried out, because operations keep their order. Only
-    -- deletions are carried out if the person has reached the limit on stored bytes, because they make room.
+    -- After an operation that is over a limit, no operations are carried out, because operations keep their order.
+    -- There is an exception: if the person has reached the limit on stored bytes, deletions are carried out, because
+    -- they make room.
     if place <= allowed or is_full and operation->>'op' = 'delete' then
       answer := dm.perform(mine, operation);
     else

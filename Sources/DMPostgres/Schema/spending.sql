@@ -2,7 +2,7 @@ set role dm_owner;
 
 -- Counts a person's operations against the limits, up to the first one that is over a limit. `allowed` is the number of
 -- operations before that one. `later` is the time from which that one is within the limits; null if all operations are.
--- `is_full` is whether the limit on what the hub stores for the person is reached.
+-- `is_full` says whether the limit on what the hub stores for the person is reached.
 --
 -- Each count falls to 0 within an hour or a minute, which is the period of its limit.
 create or replace function dm.spend(

@@ -1,5 +1,6 @@
--- Sets the owners and the rights. Each installation runs this script, because a restored dump may have lost some of
--- them. The script changes only settings that are wrong, so that members do not wait for locks.
+-- Sets the owners of the hub's tables and functions, and the rights of roles on them. Each installation runs this
+-- script, because a restored dump may lack some owners and rights. The script changes only settings that are wrong, so
+-- that members do not wait for locks.
 do $$
 declare
   change text;

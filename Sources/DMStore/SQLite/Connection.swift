@@ -2,23 +2,27 @@ internal import CSQLite
 package import DMModel
 internal import DMSystem
 
-/// One connection to one database file, used by one thread at a time.
+/// One connection to one database file.
 ///
-/// Prepared statements are cached, so that each line of a batch needs no parsing of SQL.
+/// Only one thread at a time may use it.
+///
+/// Prepared statements are cached, so that SQL is not parsed again for each line of a batch.
 package struct Connection: ~Copyable {
   package let handle: OpaquePointer
   private let statements: StatementCache
-  /// Pages in the WAL after the last commit, as SQLite's hook reports them.
+  /// The number of pages in the WAL after the last commit, as SQLite's hook reports it.
   private let walPages = Counter()
-  /// In milliseconds.
+  /// The busy timeout in milliseconds.
   let busyTimeout: Int32
 
-  /// Opens an existing database; read-only if the file system does not allow writes.
+  /// Opens an existing database.
   ///
-  /// NOMUTEX because only one thread at a time uses a connection (sqlite.org/threadsafe.html).
+  /// If the file system does not allow writes, opens it read-only.
   ///
-  /// - Parameter busyTimeout: the time that a statement waits for SQLite's own locks, which only foreign tools hold for
-  ///   long.
+  /// Uses NOMUTEX, because only one thread at a time uses a connection (sqlite.org/threadsafe.html).
+  ///
+  /// - Parameter busyTimeout: how long a statement waits for SQLite's own locks. Programs of dm hold these only
+  ///   briefly; other tools may hold them for longer.
   package init(path: String, busyTimeout: Duration = StoreLocation.standardBusyTimeout) throws(DMError) {
     _ = Self.configured
     self.busyTimeout = Int32(clamping: busyTimeout.microseconds / 1000)
@@ -32,12 +36,12 @@ package struct Connection: ~Copyable {
     self.handle = handle
     statements = StatementCache(handle)
     sqlite3_busy_timeout(handle, self.busyTimeout)
-    // Otherwise the last connection to close would checkpoint without the lock
+    // Without this flag, the connection that closes last would checkpoint without the write lock
     // (sqlite.org/c3ref/c_dbconfig_defensive.html).
     dm_sqlite3_set_flag(handle, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
     dm_sqlite3_set_flag(handle, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0)
     dm_sqlite3_set_flag(handle, SQLITE_DBCONFIG_DEFENSIVE, 1)
-    // A store has no triggers or views; if another program adds some, they could change results.
+    // A store has no triggers or views. If another program adds some, they must not change results.
     dm_sqlite3_set_flag(handle, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0)
     dm_sqlite3_set_flag(handle, SQLITE_DBCONFIG_ENABLE_VIEW, 0)
     sqlite3_wal_hook(
@@ -53,23 +57,29 @@ package struct Connection: ~Copyable {
     sqlite3_close_v2(handle)
   }
 
-  /// Runs `body` while the tables of the full-text index may be written (sqlite.org/c3ref/c_dbconfig_defensive.html).
+  /// Runs `body`, and meanwhile allows writes to the tables of the full-text index
+  /// (sqlite.org/c3ref/c_dbconfig_defensive.html).
   func withShadowTables(_ body: () throws -> Void) rethrows {
     dm_sqlite3_set_flag(handle, SQLITE_DBCONFIG_DEFENSIVE, 0)
     defer { dm_sqlite3_set_flag(handle, SQLITE_DBCONFIG_DEFENSIVE, 1) }
     try body()
   }
 
-  /// A cached statement, found by the address of its literal.
+  /// A cached statement.
+  ///
+  /// The key in the cache is the address of the literal.
   package func prepare(_ sql: StaticString) throws(DMError) -> Statement { try statements.prepare(sql) }
 
-  /// A cached statement whose SQL is made at run time and is always the same, found by the address of the literal
-  /// `name`.
+  /// A cached statement whose SQL is made at run time and is the same each time.
+  ///
+  /// The key in the cache is the address of the literal `name`.
   package func prepare(as name: StaticString, _ sql: @autoclosure () -> String) throws(DMError) -> Statement {
     try statements.prepare(.literal(name), sql)
   }
 
-  /// A cached statement whose SQL is made at run time, found by its text.
+  /// A cached statement whose SQL is made at run time.
+  ///
+  /// The key in the cache is the text of the SQL.
   package func prepare(text sql: String) throws(DMError) -> Statement { try statements.prepare(.text(sql)) { sql } }
 
   /// Runs statements that return no rows.
@@ -83,16 +93,16 @@ package struct Connection: ~Copyable {
   /// The number of rows that the last statement changed.
   package var changes: Int { Int(sqlite3_changes(handle)) }
 
-  /// The number of rows that all statements of this connection have changed.
+  /// The number of rows that all statements of this connection have changed so far.
   package var totalChanges: Int64 { sqlite3_total_changes64(handle) }
 
   /// The key of the last inserted row.
   package var lastInsertedRow: Int64 { sqlite3_last_insert_rowid(handle) }
 
-  /// Adds the SQL function `frequency` of full-text tables.
+  /// Adds the SQL function `frequency`, which ranks rows of a full-text table.
   func addRanking() throws(DMError) { try Ranking.register(on: handle) }
 
-  /// Adds the SQL function `fold` of texts.
+  /// Adds the SQL function `fold`, which folds case and accents in a text.
   func addFolding() throws(DMError) { try Folding.register(on: handle) }
 
   package func begin(_ kind: Transaction.Kind) throws(DMError) -> Transaction {
@@ -104,12 +114,11 @@ package struct Connection: ~Copyable {
 
   /// Checkpoints the WAL if it has more than `limit` pages.
   ///
-  /// Call it only under the write lock.
+  /// Call this only under the write lock.
   ///
   /// A reader may prevent part of the checkpoint. The checkpoint does not wait for the reader; the next writer tries
-  /// again. With
-  /// `emptying`, the next process reads no WAL when it opens the store; otherwise it reads the checkpointed pages
-  /// again.
+  /// again. With `emptying`, the WAL is empty afterwards, so the next process that opens the store need not read it.
+  /// Without `emptying`, the next process reads the pages of the WAL again.
   func checkpoint(ifOver limit: Int, emptying: Bool) {
     guard hasWAL(over: limit) else { return }
     sqlite3_busy_timeout(handle, 0)
@@ -118,7 +127,7 @@ package struct Connection: ~Copyable {
     sqlite3_busy_timeout(handle, self.busyTimeout)
   }
 
-  /// Configures SQLite, once in each process.
+  /// The configuration of SQLite, which is done once in each process.
   private static let configured = dm_sqlite3_keep_no_statistics()
 }
 
@@ -131,8 +140,10 @@ extension Connection {
   /// The version of the linked SQLite library, such as `3.40.1`.
   package static var libraryVersion: String { String(cString: sqlite3_libversion()) }
 
-  /// Whether a version of SQLite can lose commits when several processes write and checkpoint at once: all from 3.7.0
-  /// to 3.51.2, except 3.44.6 and 3.50.7, where it is fixed (sqlite.org/wal.html, section 11).
+  /// Whether a version of SQLite can lose commits if several processes write and checkpoint at the same time.
+  ///
+  /// All versions from 3.7.0 to 3.51.2 have this fault, except 3.44.6 and 3.50.7, in which it is fixed
+  /// (sqlite.org/wal.html, section 11).
   package static func hasLogResetFault(_ version: Int = Int(sqlite3_libversion_number())) -> Bool {
     switch version {
     case 3_044_006..<3_045_000, 3_050_007..<3_051_000: false
@@ -140,7 +151,9 @@ extension Connection {
     }
   }
 
-  /// Writes a compact copy of one snapshot to another file, which must be absent or empty.
+  /// Writes a compact copy of the database, made from one snapshot, to another file.
+  ///
+  /// That file must be absent or empty.
   package func vacuum(into path: String) throws(DMError) {
     var vacuum = try prepare("VACUUM INTO ?")
     vacuum.bind(path)
@@ -149,7 +162,7 @@ extension Connection {
 
   /// Checkpoints the whole WAL and truncates it.
   ///
-  /// Call it only under the write lock.
+  /// Call this only under the write lock.
   ///
   /// - Returns: false if another connection still reads from the WAL.
   package func truncateWAL(within milliseconds: Int32) throws(DMError) -> Bool {
@@ -164,10 +177,10 @@ extension Connection {
     }
   }
 
-  /// Writes the contents of the WAL to it again, and syncs it.
+  /// Writes the contents of the WAL to the WAL again, and syncs the WAL.
   ///
-  /// Call it only under the write lock, in a write transaction that has written nothing yet. It does nothing if there
-  /// is no WAL. The file handle is SQLite's own (sqlite.org/c3ref/c_fcntl_begin_atomic_write.html,
+  /// Call this only under the write lock, in a write transaction that has not written anything yet. If there is no WAL,
+  /// nothing happens. The file handle is SQLite's own (sqlite.org/c3ref/c_fcntl_begin_atomic_write.html,
   /// SQLITE_FCNTL_JOURNAL_POINTER).
   func rewriteLog() throws(DMError) {
     var pointer: UnsafeMutablePointer<sqlite3_file>?
@@ -191,7 +204,9 @@ extension Connection {
     try check(methods.xSync?(file, SQLITE_SYNC_NORMAL))
   }
 
-  /// Calls `look` regularly while `body` runs; if `look` throws, the running statement stops and its error is rethrown.
+  /// Runs `body`, and calls `look` regularly meanwhile.
+  ///
+  /// If `look` throws, the running statement stops, and this function throws the error of `look`.
   package func watched<T>(by look: @escaping () throws -> Void, _ body: () throws -> T) throws -> T {
     let watch = ProgressWatch(look)
     sqlite3_progress_handler(
@@ -211,7 +226,7 @@ extension Connection {
   }
 }
 
-/// Calls `look` from SQLite's progress handler, and stores its error.
+/// Calls `look` from SQLite's progress handler, and keeps the error that `look` throws.
 private final class ProgressWatch {
   private let look: () throws -> Void
   private(set) var reason: (any Error)?

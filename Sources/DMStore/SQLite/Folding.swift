@@ -1,9 +1,11 @@
 internal import CSQLite
 internal import DMModel
 
-/// The SQL function `fold`, which folds case and accents of the words of a text as the search index does.
+/// The SQL function `fold`.
 ///
-/// It runs the tokenizer of the index, so that a query matches names in the same way as messages.
+/// The function folds case and accents in the words of a text, in the same way as the search index.
+///
+/// The function uses the tokenizer of the index, so that a query matches names in the same way as it matches messages.
 final class Folding {
   private let tokenizer: fts5_tokenizer
   private let instance: OpaquePointer
@@ -32,7 +34,7 @@ final class Folding {
     let api = Ranking.api(of: database)
     var code = api?.pointee.xFindTokenizer?(api, "unicode61", &data, &tokenizer) ?? SQLITE_ERROR
     if code == SQLITE_OK {
-      // The tokenizer's arguments, as in `tokenize` of the schema.
+      // The tokenizer's arguments. These must equal the arguments after `tokenize` in the schema.
       let words: [StaticString] = ["remove_diacritics", "2"]
       var pointers: [UnsafePointer<CChar>?] = words.map {
         UnsafeRawPointer($0.utf8Start).assumingMemoryBound(to: CChar.self)
@@ -43,11 +45,13 @@ final class Folding {
     return Folding(tokenizer, instance)
   }
 
-  /// The result so far, to which the callback of the tokenizer appends.
+  /// The folded text so far.
+  ///
+  /// The callback of the tokenizer appends to it.
   private struct Folded {
     let text: UnsafePointer<CChar>
     var bytes: [CChar] = []
-    /// The offset in `text` up to which everything is folded.
+    /// The offset in `text` up to which the text was folded.
     var end = 0
 
     mutating func copy(upTo start: Int) {
@@ -57,7 +61,7 @@ final class Folding {
   }
 
   private func fold(_ value: OpaquePointer, _ context: OpaquePointer?) {
-    // Gets the pointer before the count, as sqlite.org/c3ref/value_blob.html requires.
+    // The pointer must be read before the count (sqlite.org/c3ref/value_blob.html).
     guard let start = sqlite3_value_text(value) else { return sqlite3_result_null(context) }
     let count = sqlite3_value_bytes(value)
     let text = UnsafeRawPointer(start).assumingMemoryBound(to: CChar.self)
@@ -66,7 +70,7 @@ final class Folding {
       tokenizer.xTokenize?(instance, folded, FTS5_TOKENIZE_DOCUMENT, text, count) {
         folded, _, token, count, start, end in
         guard let folded = folded?.assumingMemoryBound(to: Folded.self), let token else { return SQLITE_OK }
-        // The text between two words stays as it is.
+        // The text between two words is copied unchanged.
         folded.pointee.copy(upTo: Int(start))
         folded.pointee.bytes.append(contentsOf: UnsafeBufferPointer(start: token, count: Int(count)))
         folded.pointee.end = Int(end)

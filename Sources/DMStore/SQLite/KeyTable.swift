@@ -1,6 +1,7 @@
-/// A table of values by row key or by address, for lookups that happen once for each message.
+/// A table from row keys or addresses to values, for look-ups that happen once for each message.
 ///
-/// It is faster than a dictionary, whose hash resists keys chosen by an attacker; users cannot choose these keys.
+/// The table is faster than a dictionary. The hash function of a dictionary resists attackers who choose the keys, but
+/// users cannot choose row keys or addresses.
 package struct KeyTable<Value> {
   private var keys: [Int64] = []
   private var values: [Value?] = []
@@ -8,13 +9,15 @@ package struct KeyTable<Value> {
 
   package init() {}
 
-  /// Marks a free slot: no row has this key (sqlite.org/autoinc.html: keys start at 1), and nothing has this address.
+  /// The key that marks a free slot.
+  ///
+  /// No row has this key, because row keys start at 1 (sqlite.org/autoinc.html), and nothing has this address.
   private static var free: Int64 { .min }
 
   package subscript(number: Int64) -> Value? {
     get { keys.isEmpty ? nil : values[slot(of: number)] }
     set {
-      // At most half of the slots are used, so that a search is short.
+      // At most half of the slots are used, so that a look-up tries few slots.
       if 2 * (count + 1) > keys.count { grow() }
       let slot = slot(of: number)
       if keys[slot] == Self.free { count += 1 }
@@ -23,12 +26,14 @@ package struct KeyTable<Value> {
     }
   }
 
-  /// The stored values, in no order.
+  /// The stored values, in an arbitrary order.
   var all: some Sequence<Value> { values.lazy.compactMap(\.self) }
 
-  /// The slot of a key, or the free slot for it.
+  /// The slot of a key.
+  ///
+  /// If the table does not contain the key, a free slot for it.
   private func slot(of number: Int64) -> Int {
-    // Fibonacci hashing: adjacent keys, which are common, get distant slots.
+    // Fibonacci hashing: keys that follow each other, which are common, get slots that are far apart.
     let mask = keys.count - 1
     var slot = Int(truncatingIfNeeded: (UInt64(bitPattern: number) &* 0x9E37_79B9_7F4A_7C15) >> 32) & mask
     while keys[slot] != number, keys[slot] != Self.free { slot = (slot + 1) & mask }

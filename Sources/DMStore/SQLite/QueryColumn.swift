@@ -1,22 +1,27 @@
 internal import CSQLite
 package import DMModel
 
-/// The columns of a query, by name and in order, with which its rows are read.
+/// The columns of a query, in order.
 ///
-/// A function that reads rows first asserts that the query `has` these columns, so that a debug build stops if columns
-/// are mixed up. A release build reads them by number.
+/// Rows of the query are read with the cases of such a type.
+///
+/// A function that reads rows first asserts that the query `has` these columns, so that a debug build stops if the
+/// columns do not match. A release build does not compare the names, and reads the columns by number.
 package protocol QueryColumn: CaseIterable, RawRepresentable, Sendable where RawValue == Int32 {}
 
 extension QueryColumn {
-  /// The number of columns, which is also the number of the first column after them.
+  /// The number of columns.
+  ///
+  /// This is also the number of the first column after these columns.
   static var count: Int32 { Int32(allCases.count) }
 }
 
 extension Statement {
-  /// Whether the columns from `first` on have the names of the cases, in order; `created_at` is the case `createdAt`.
+  /// Whether the columns from `first` on have the names of the cases, in order.
   ///
-  /// Compares the names only once for each prepared statement, because comparing them takes longer than reading the
-  /// row.
+  /// The name `created_at` matches the case `createdAt`.
+  ///
+  /// The names are compared once for each prepared statement, because the comparison takes longer than reading a row.
   package borrowing func has<Columns: QueryColumn>(_ type: Columns.Type, from first: Int32 = 0) -> Bool {
     let columns = StatementCache.Verified(statement: handle, columns: ObjectIdentifier(type), first: first)
     return cache.isVerified(columns) { Self.names(of: handle, from: first, fit: type) }
@@ -66,8 +71,10 @@ extension Statement {
   }
 }
 
-/// A name, quoted for SQL; no name in a store contains a quotation mark.
+/// A name in quotation marks, for SQL.
+///
+/// No name in a store contains a quotation mark.
 package func quoted(_ name: String) -> String { "\"\(name)\"" }
 
-/// A list of names for SQL, each quoted.
+/// A list of quoted names, for SQL.
 package func list(_ names: [String]) -> String { names.map(quoted).joined(separator: ", ") }

@@ -2,13 +2,15 @@ internal import CSQLite
 internal import DMModel
 internal import DMSystem
 
-/// An FTS5 function that ranks a row: bm25 without the length of the text and without the rarity of the words
-/// (sqlite.org/fts5.html, section 7).
+/// An FTS5 function that ranks a row.
 ///
-/// `rank` looks up the length of each row, which takes most of its time, and messages are all short. The rarity of a
-/// word depends also on messages that the user cannot see, so it must not affect the order of the hits.
+/// The function computes bm25 without the length of the text and without the rarity of the words (sqlite.org/fts5.html,
+/// section 7).
+///
+/// The `rank` of FTS5 spends most of its time on looking up the length of each text, but messages are all short. The
+/// rarity of a word also depends on messages that the user cannot see, so it must not affect the order of the hits.
 enum Ranking {
-  /// The FTS5 API of a connection; nil if it has no FTS5.
+  /// The FTS5 API of a connection; nil if SQLite was built without FTS5.
   static func api(of database: OpaquePointer) -> UnsafeMutablePointer<fts5_api>? {
     var api: UnsafeMutablePointer<fts5_api>?
     var statement: OpaquePointer?
@@ -32,7 +34,7 @@ enum Ranking {
     guard let api = api?.pointee, let row else { return }
     var score = 0.0
     for phrase in 0..<(api.xPhraseCount?(row) ?? 0) {
-      // Does not use xInst, which sorts the positions of all phrases.
+      // xInst is not used, because it sorts the positions of all phrases, which takes time.
       var iterator = Fts5PhraseIter()
       var (column, offset): (Int32, Int32) = (-1, 0)
       var count = 0.0

@@ -1,12 +1,12 @@
 internal import CSQLite
 
-/// For each table, the sum of the digests of the rows that a connection adds, minus those of the rows that it removes.
+/// For each table, by how much the current transaction changes the sum of the digests of the table's rows.
 ///
-/// SQLite calls the hook for each row that any statement changes (sqlite.org/c3ref/preupdate_blobwrite.html), so no
-/// statement is missed.
+/// SQLite calls a hook for each row that any statement changes (sqlite.org/c3ref/preupdate_blobwrite.html), so no
+/// change is missed.
 final class RowChanges {
   private let tables: [DigestedTable]
-  /// The amount that the current transaction adds to the sum of each table.
+  /// For each table, the number to add to its stored sum because of the current transaction.
   private(set) var sums: [UInt64]
 
   init(of tables: [DigestedTable], on connection: borrowing Connection) {
@@ -15,7 +15,7 @@ final class RowChanges {
     sqlite3_preupdate_hook(
       connection.handle,
       { changes, handle, operation, schema, table, _, _ in
-        // Attached and temporary databases have names other than `main`.
+        // Changes are counted only in the database `main`, and not in attached or temporary databases.
         guard let changes, let handle, let schema, let table, schema[0] == 0x6D, schema[1] == 0x61 else { return }
         Unmanaged<RowChanges>.fromOpaque(changes).takeUnretainedValue().add(handle, operation, table)
       }, Unmanaged.passUnretained(self).toOpaque())
@@ -42,7 +42,7 @@ final class RowChanges {
       case SQLITE_NULL: digest.add(nil as Int64?)
       case SQLITE_INTEGER: digest.add(sqlite3_value_int64(found))
       default:
-        // Gets the pointer before the count, as sqlite.org/c3ref/value_blob.html requires.
+        // The pointer must be read before the count (sqlite.org/c3ref/value_blob.html).
         let start = sqlite3_value_blob(found)
         digest.add(text: UnsafeRawBufferPointer(start: start, count: Int(sqlite3_value_bytes(found))))
       }
@@ -52,7 +52,7 @@ final class RowChanges {
 }
 
 extension Digest {
-  /// Adds a column of a row to the digest, in the same way as the hook does.
+  /// Adds a column of a row to the digest, in the same way as the hook.
   package mutating func add(_ row: borrowing Statement, _ column: Int32) {
     switch sqlite3_column_type(row.handle, column) {
     case SQLITE_NULL: add(nil as Int64?)

@@ -2,7 +2,8 @@ internal import CSQLite
 internal import DMModel
 
 extension DMError {
-  /// Makes the error that tells the user what a result code of SQLite means (sqlite.org/rescode.html).
+  /// Makes an error for a result code of SQLite, with a text that tells the user what the code means
+  /// (sqlite.org/rescode.html).
   package init(sqlite code: Int32, detail: String) {
     switch code & 0xFF {
     case SQLITE_BUSY, SQLITE_LOCKED, SQLITE_PROTOCOL:
@@ -36,12 +37,14 @@ extension DMError {
 
   private static let misfit = "the store is damaged: its rows do not fit"
 
-  /// Whether SQLite refused a row that breaks a constraint of the schema: the rest of the store may be sound.
+  /// Whether the error means that SQLite refused a row because it violates a constraint of the schema.
+  ///
+  /// The rest of the store may be intact.
   package var isMisfit: Bool { code == .storeDamaged && message.hasPrefix(Self.misfit) }
 }
 
-/// Parts of SQLite's messages for statements that would fail with every schema.
+/// Parts of SQLite's messages for statements that would fail with any schema.
 ///
-/// The tests run our statements, so these fit our schema; any other message means that the schema of the database
-/// differs.
+/// The tests run all our statements, and so show that the statements match our schema. Therefore any other message
+/// means that the database has another schema.
 private let ownFaults = ["syntax error", "incomplete input", "within a transaction", "no transaction is active"]

@@ -5,7 +5,7 @@ package enum SQLiteValue: Equatable {
   case null
   case integer(Int64)
   case real(Double)
-  /// The bytes of a text, which may be invalid UTF-8.
+  /// The bytes of a text. The bytes may be invalid UTF-8.
   case text([UInt8])
   case blob([UInt8])
 }
@@ -30,7 +30,7 @@ extension Statement {
     case .integer(let number): sqlite3_bind_int64(handle, parameter, number)
     case .real(let number): sqlite3_bind_double(handle, parameter, number)
     case .text(let bytes):
-      // Adds a byte, so that an empty value has an address: a nil pointer would bind NULL.
+      // A byte is added, so that an empty value has an address. A nil pointer would bind NULL.
       _ = (bytes + [0]).withUnsafeBytes { bound in
         dm_sqlite3_bind_text(handle, parameter, bound.bindMemory(to: CChar.self).baseAddress, Int32(bytes.count))
       }

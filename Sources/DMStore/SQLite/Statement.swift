@@ -1,7 +1,9 @@
 internal import CSQLite
 package import DMModel
 
-/// A prepared statement in use; at the end of its scope it is reset and returned to the cache.
+/// A prepared statement in use.
+///
+/// At the end of its scope, the statement is reset and returned to the cache.
 package struct Statement: ~Copyable {
   package let handle: OpaquePointer
   private let key: StatementCache.Key
@@ -22,7 +24,9 @@ package struct Statement: ~Copyable {
 
   // MARK: Parameters, from left to right
 
-  /// Returns the number of the next parameter; the caller binds its value.
+  /// Returns the number of the next parameter.
+  ///
+  /// The caller then binds its value.
   mutating func nextParameter() -> Int32 {
     bound += 1
     return bound
@@ -80,9 +84,11 @@ package struct Statement: ~Copyable {
 
   // MARK: Running
 
-  /// Moves to the next row; false if there is none.
+  /// Moves to the next row.
+  ///
+  /// Returns false if there is none.
   package mutating func step() throws(DMError) -> Bool {
-    // SQLite treats a parameter that was not bound as NULL (sqlite.org/c3ref/bind_blob.html).
+    // SQLite would treat a parameter without a value as NULL (sqlite.org/c3ref/bind_blob.html).
     assert(
       bound >= sqlite3_bind_parameter_count(handle) || sqlite3_stmt_isexplain(handle) != 0,
       "\(bound) values are bound: \(String(cString: sqlite3_sql(handle)))")
@@ -94,9 +100,9 @@ package struct Statement: ~Copyable {
     }
   }
 
-  /// Inserts a row that may be invalid.
+  /// Inserts a row that may violate the schema.
   ///
-  /// - Returns: false if the row violates the schema.
+  /// - Returns: false if the row violates the schema, and so was not inserted.
   package mutating func insertIfFit() throws(DMError) -> Bool {
     switch sqlite3_step(handle) {
     case SQLITE_DONE: return true
@@ -116,7 +122,9 @@ package struct Statement: ~Copyable {
 
   package borrowing func isNull(_ column: Int32) -> Bool { sqlite3_column_type(handle, column) == SQLITE_NULL }
   package borrowing func int64(_ column: Int32) -> Int64 { sqlite3_column_int64(handle, column) }
-  /// A count or the number of a message; values of damaged rows are limited to ±2^53, so that sums do not overflow.
+  /// A count, or the number of a message.
+  ///
+  /// In a damaged row, the value is limited to ±2^53, so that sums do not overflow.
   package borrowing func int(_ column: Int32) -> Int { min(max(Int(int64(column)), -(1 << 53)), 1 << 53) }
   borrowing func double(_ column: Int32) -> Double { sqlite3_column_double(handle, column) }
   package borrowing func bool(_ column: Int32) -> Bool { sqlite3_column_int64(handle, column) != 0 }
@@ -128,7 +136,7 @@ package struct Statement: ~Copyable {
   package borrowing func optionalInt(_ column: Int32) -> Int? { isNull(column) ? nil : int(column) }
   package borrowing func optionalInt64(_ column: Int32) -> Int64? { isNull(column) ? nil : int64(column) }
 
-  /// A range of message numbers; its ends are in two columns.
+  /// A range of message numbers, whose first and last number are in two columns.
   ///
   /// - Throws: `store_damaged` for a range that dm never writes.
   package borrowing func seqs(_ from: Int32, _ to: Int32) throws(DMError) -> SeqRange {
@@ -137,7 +145,7 @@ package struct Statement: ~Copyable {
     return lower...upper
   }
 
-  /// A range of change numbers; its ends are in two columns.
+  /// A range of change numbers, whose first and last number are in two columns.
   ///
   /// - Throws: `store_damaged` for a range that dm never writes.
   borrowing func revs(_ from: Int32, _ to: Int32) throws(DMError) -> ClosedRange<Rev> {
@@ -148,13 +156,13 @@ package struct Statement: ~Copyable {
 
   /// A count.
   ///
-  /// - Throws: `store_damaged` if it is below 0.
+  /// - Throws: `store_damaged` if the value is below 0.
   package borrowing func count(_ column: Int32) throws(DMError) -> Int {
     guard int(column) >= 0 else { throw damage("a count of \(int(column))") }
     return int(column)
   }
 
-  /// The number of the last message; 0 if there is none.
+  /// The number of the last message; 0 if there are no messages.
   ///
   /// - Throws: `store_damaged` for a number that dm never writes.
   package borrowing func lastSeq(_ column: Int32) throws(DMError) -> Int {
@@ -169,16 +177,16 @@ package struct Statement: ~Copyable {
   }
 
   package borrowing func text(_ column: Int32) -> String {
-    // The pointer before the count, as sqlite.org/c3ref/column_blob.html requires.
+    // The pointer must be read before the count (sqlite.org/c3ref/column_blob.html).
     guard let bytes = sqlite3_column_text(handle, column) else { return "" }
     let count = Int(sqlite3_column_bytes(handle, column))
     return String(decoding: UnsafeBufferPointer(start: bytes, count: count), as: UTF8.self)
   }
 
-  /// Calls `body` with the bytes of a text or a blob, unchanged; nil for NULL.
+  /// Calls `body` with the bytes of a text or a blob, without decoding; with nil for NULL.
   package borrowing func withBytes<T>(_ column: Int32, _ body: (UnsafeRawBufferPointer?) -> T) -> T {
     if isNull(column) { return body(nil) }
-    // The pointer before the count, as sqlite.org/c3ref/column_blob.html requires.
+    // The pointer must be read before the count (sqlite.org/c3ref/column_blob.html).
     let start = sqlite3_column_blob(handle, column)
     return body(UnsafeRawBufferPointer(start: start, count: Int(sqlite3_column_bytes(handle, column))))
   }
@@ -198,12 +206,12 @@ package struct Statement: ~Copyable {
   }
 }
 
-// NB: nonisolated(unsafe) because a pointer is not Sendable; this one points to a literal, which never changes.
+// NB: nonisolated(unsafe) because a pointer is not Sendable. This pointer refers to a literal, which never changes.
 nonisolated(unsafe) private let emptyText: UnsafePointer<CChar> =
   UnsafeRawPointer(("" as StaticString).utf8Start).assumingMemoryBound(to: CChar.self)
 
 extension Statement {
-  // Not generic: a generic function is slower when another target calls it.
+  // Overloads instead of a generic function, which is slower when another target calls it.
 
   package mutating func bind(_ key: UserKey) { bind(key.number) }
   package mutating func bind(_ key: UserKey?) { bind(key?.number) }
@@ -226,14 +234,14 @@ extension Statement {
 
   package borrowing func rev(_ column: Int32) -> Rev { Rev(number: Int64(int(column))) }
 
-  /// The user keys in the first column of all rows.
+  /// The user keys in the first column of all rows that remain.
   package mutating func userKeys() throws -> [UserKey] {
     var keys: [UserKey] = []
     while try step() { keys.append(userKey(0)) }
     return keys
   }
 
-  /// The conversation keys in the first column of all rows.
+  /// The conversation keys in the first column of all rows that remain.
   package mutating func conversationKeys() throws -> [ConversationKey] {
     var keys: [ConversationKey] = []
     while try step() { keys.append(conversationKey(0)) }

@@ -1,10 +1,10 @@
 internal import CSQLite
 internal import DMModel
 
-/// The prepared statements of a connection that are not in use.
+/// The prepared statements of a connection that are not in use now.
 package final class StatementCache {
   package enum Key {
-    /// The address of a literal, whose lookup is fast.
+    /// The address of a literal, which is fast to look up.
     case address(Int64)
     case text(String)
 
@@ -16,7 +16,7 @@ package final class StatementCache {
   private var texts: [String: OpaquePointer] = [:]
   private var verified: Set<Verified> = []
 
-  /// A statement and the columns that it has from a position on.
+  /// A statement, and a list of columns that it has from a position on.
   struct Verified: Hashable {
     let statement: OpaquePointer
     let columns: ObjectIdentifier
@@ -49,11 +49,13 @@ package final class StatementCache {
   private func take(_ key: Key) -> OpaquePointer? { replace(key, nil) }
 
   func put(_ handle: OpaquePointer, _ key: Key) {
-    // The same statement was in use twice at once; the cache keeps only one.
+    // If the same SQL was in use twice at the same time, there are two statements. The cache keeps only one.
     if let other = replace(key, handle) { finalize(other) }
   }
 
-  /// Whether `compare` is true; calls it only if it has not yet been true for the same statement and columns.
+  /// Returns true if `compare` is true.
+  ///
+  /// Does not call `compare` again if it was true before for the same statement and columns.
   func isVerified(_ columns: Verified, _ compare: () -> Bool) -> Bool {
     if verified.contains(columns) { return true }
     guard compare() else { return false }
@@ -62,12 +64,12 @@ package final class StatementCache {
   }
 
   private func finalize(_ handle: OpaquePointer) {
-    // A later statement can get the address of a finalized one.
+    // A later statement may get the same address as a finalized statement.
     if !verified.isEmpty { verified = verified.filter { $0.statement != handle } }
     sqlite3_finalize(handle)
   }
 
-  /// Stores a statement for a key; nil removes it.
+  /// Stores a statement under a key; nil removes the statement under the key.
   ///
   /// - Returns: the statement that was stored before.
   private func replace(_ key: Key, _ handle: OpaquePointer?) -> OpaquePointer? {

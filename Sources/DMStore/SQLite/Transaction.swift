@@ -1,13 +1,15 @@
 internal import CSQLite
 package import DMModel
 
-/// An open transaction; it is rolled back unless it is committed.
+/// An open transaction.
+///
+/// A transaction that is not committed is rolled back.
 package struct Transaction: ~Copyable {
   package enum Kind {
-    /// Sees one snapshot, and blocks no other connection.
+    /// A transaction that reads one snapshot, and blocks no other connection.
     case read
-    /// Takes SQLite's write lock at once: a later upgrade can fail in a way that waiting does not cure
-    /// (sqlite.org/rescode.html#busy_snapshot).
+    /// A transaction that acquires SQLite's write lock at its start. If a transaction acquires the lock later, this can
+    /// fail with an error that waiting does not remove (sqlite.org/rescode.html#busy_snapshot).
     case write
   }
 
@@ -22,7 +24,8 @@ package struct Transaction: ~Copyable {
   }
 
   deinit {
-    // After SQLITE_FULL, IOERR and BUSY, SQLite may have rolled back already (sqlite.org/lang_transaction.html).
+    // After the errors SQLITE_FULL, SQLITE_IOERR and SQLITE_BUSY, SQLite may have rolled back already
+    // (sqlite.org/lang_transaction.html).
     if sqlite3_get_autocommit(handle) == 0 { sqlite3_exec(handle, "ROLLBACK", nil, nil, nil) }
   }
 

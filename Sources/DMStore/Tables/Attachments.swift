@@ -4,21 +4,23 @@ internal import DMSystem
 // Reads: attachment.
 // Writes: attachment.
 
-/// The attachments of messages, and the prepared attachments that are in no message yet.
+/// The attachments of messages, and prepared attachments that no message has yet.
 package struct Attachments {
   let store: Store
 
-  /// An attachment as stored, without a check of who may see it.
+  /// An attachment as it is stored.
+  ///
+  /// Nothing checks who may see it.
   package struct Row {
     package let key: AttachmentKey
-    /// The user who prepared it.
+    /// The user who prepared the attachment.
     package let user: UserKey
-    /// The message that it is in; nil until it is sent.
+    /// The message that has the attachment; nil until the attachment is sent.
     package let message: MessageKey?
     package let attachment: Attachment
   }
 
-  /// The columns of the queries from which rows are read.
+  /// The columns of each query whose rows `row(_:)` reads.
   private enum Column: Int32, QueryColumn {
     case key, user, message, id, kind, name, mimeType, sizeBytes, sha256, width, height, duration, waveform
     case thumbnailSHA256, thumbnailMIMEType, thumbnailSizeBytes, thumbnailWidth, thumbnailHeight
@@ -56,7 +58,7 @@ package struct Attachments {
       attachment: attachment)
   }
 
-  /// The rows of the attachments of a message, in order.
+  /// The rows of the attachments of a message, in the order in which they were attached.
   package func rows(of message: MessageKey) throws -> [Row] {
     var statement = try store.connection.prepare(
       as: "attachments", "SELECT \(Self.columns) FROM attachment a WHERE a.message = ? ORDER BY a.place")
@@ -73,12 +75,12 @@ package struct Attachments {
     return try statement.step() ? try row(statement) : nil
   }
 
-  /// The attachments of a message, in order.
+  /// The attachments of a message, in the order in which they were attached.
   package func all(of message: MessageKey) throws -> [Attachment] { try rows(of: message).map(\.attachment) }
 
   // MARK: Writing
 
-  /// Adds a prepared attachment that is in no message yet.
+  /// Adds a prepared attachment, which no message has yet.
   @discardableResult
   package func insert(_ attachment: Attachment, by user: UserKey, at time: Timestamp) throws -> AttachmentKey {
     do {
@@ -113,8 +115,9 @@ package struct Attachments {
     return key
   }
 
-  /// Adds attachments to a message that was just inserted: the free ones themselves, and copies of those that already
-  /// are in a message.
+  /// Adds attachments to a message that was just inserted.
+  ///
+  /// If another message has an attachment already, a copy of it is added instead.
   ///
   /// - Returns: the attachments of the message.
   package func attach(_ attachments: [Row], to message: MessageKey, by user: UserKey, at time: Timestamp)
@@ -122,7 +125,7 @@ package struct Attachments {
     -> [Attachment]
   {
     for (index, stored) in attachments.enumerated() {
-      // A list may contain the same attachment twice.
+      // The list may contain the same attachment twice; the second time, a copy is added.
       let isFree = stored.message == nil && !attachments[..<index].contains { $0.key == stored.key }
       let key = isFree ? stored.key : try copy(stored, by: user, at: time)
       var update = try store.connection.prepare("UPDATE attachment SET message = ?, place = ? WHERE id = ?")
@@ -143,7 +146,9 @@ package struct Attachments {
     return key
   }
 
-  /// Deletes the attachments of a message; the next purge deletes their contents.
+  /// Deletes the attachments of a message.
+  ///
+  /// The next purge deletes their contents.
   func remove(of message: MessageKey) throws {
     if store.isLinked { try store.hubAttachments.remove(of: message) }
     var delete = try store.connection.prepare("DELETE FROM attachment WHERE message = ?")
@@ -151,7 +156,7 @@ package struct Attachments {
     try delete.run()
   }
 
-  /// The words that identify an attachment in a finding: its id.
+  /// The words that identify an attachment in a finding: the id of the attachment.
   package func reference(to key: AttachmentKey) throws -> String {
     var statement = try store.connection.prepare("SELECT uuid FROM attachment WHERE id = ?")
     statement.bind(key)

@@ -3,7 +3,7 @@ package import DMModel
 // Reads: block, conversation, message, participant.
 // Writes: block, participant.
 
-/// The users that each user blocks, and the messages that this hides.
+/// The blocks: which users each user blocks, and which messages are hidden for that reason.
 package struct Blocks {
   let store: Store
 
@@ -19,8 +19,10 @@ package struct Blocks {
     return try statement.userKeys()
   }
 
-  /// The users in a conversation who block anybody, also users outside it: the sender of an imported announcement may
-  /// never have been in it.
+  /// The users in a conversation who block any user.
+  ///
+  /// The blocked user may be outside the conversation, because the sender of an imported announcement need not be a
+  /// participant.
   package func blockers(in conversation: ConversationKey) throws -> [UserKey] {
     var statement = try store.connection.prepare(
       "SELECT DISTINCT b.user FROM block b JOIN participant p ON p.conversation = ?1 AND p.user = b.user")
@@ -34,9 +36,9 @@ package struct Blocks {
     return try any.step()
   }
 
-  /// The participants who block other participants, each with the users that they block.
+  /// For each participant who blocks other participants, the users that they block.
   ///
-  /// Linear in the participants if the store has any blocks.
+  /// Linear in the number of participants if the store has any blocks.
   package func all(among conversation: ConversationKey) throws -> [UserKey: Set<UserKey>] {
     guard try hasBlocks() else { return [:] }
     var statement = try store.connection.prepare(
@@ -59,7 +61,7 @@ package struct Blocks {
 
   /// Adds or removes a block.
   ///
-  /// - Returns: whether this changed anything.
+  /// - Returns: whether the block was added or removed; false if nothing changed.
   package func set(_ isBlocked: Bool, of other: UserKey, by user: UserKey, at time: Timestamp) throws -> Bool {
     var statement =
       isBlocked
@@ -74,10 +76,10 @@ package struct Blocks {
     return true
   }
 
-  /// Computes again the values of a conversation that depend on the user's blocks: the counts of hidden messages and of
+  /// Updates the values of a conversation that depend on a user's blocks: the counts of hidden messages and of
   /// mentions, and the time of the last activity.
   ///
-  /// Linear in the messages that the user has not read.
+  /// Linear in the number of messages that the user has not read.
   package func apply(of user: UserKey, in conversation: ConversationKey) throws {
     guard let row = try store.conversations.row(key: conversation),
       let membership = try store.members.membership(of: user, in: conversation)
@@ -107,7 +109,8 @@ package struct Blocks {
     try update.run()
   }
 
-  /// Applies blocks after users have joined: the blocks by these users, and the blocks by users who block them.
+  /// Updates the values that depend on blocks, after users have joined: for these users, and for the users who block
+  /// them.
   package func apply(toThoseWhoJoined users: [UserKey], _ conversation: ConversationKey) throws {
     guard try hasBlocks() else { return }
     for user in users {
@@ -116,7 +119,7 @@ package struct Blocks {
     }
   }
 
-  /// The messages in a range from senders that a user blocks.
+  /// The messages of a range that were sent by users that a user blocks.
   func blockedMessages(by user: UserKey, in conversation: ConversationKey, _ range: SeqRange) throws -> [SeqRange] {
     var statement = try store.connection.prepare(
       """
@@ -126,8 +129,10 @@ package struct Blocks {
     return try store.readState.ranges(&statement, user, conversation, range)
   }
 
-  /// The time of the newest message whose sender the user does not block; nil if the participant's row need not contain
-  /// it, because it is that of the conversation.
+  /// The time of the newest message that is not from a blocked user.
+  ///
+  /// Nil if the participant's row need not have this time, because it is the time of the last activity of the
+  /// conversation.
   private func lastActivity(of user: UserKey, in row: Conversations.Row, upTo end: Int) throws -> Timestamp? {
     var statement = try store.connection.prepare(
       """

@@ -10,29 +10,29 @@ package struct Changes {
 
   /// The kind of a change.
   ///
-  /// The numbers are stored and never reused.
+  /// The number of a kind is stored, and is never used for another kind.
   package enum Kind: Int64, CaseIterable {
     case message = 1
-    /// A read receipt, which others may see.
+    /// A read receipt, which other users may see.
     case readReceipt = 2
     case deliveryReceipt = 3
     case conversation = 4
     case user = 5
-    /// The user's own state of a conversation: its read messages, its draft, and whether it is pinned, muted, archived
-    /// or listed.
+    /// The state of a conversation for one user: which messages are read, the draft, and whether the conversation is
+    /// pinned, muted, archived or listed.
     case ownState = 6
-    /// The status of messages, changed by a receipt of the user.
+    /// The status of messages, which a receipt of the user has changed.
     case status = 7
     case edited = 8
     case deleted = 9
-    /// A message that the user deleted for themselves only.
+    /// A message that the user has deleted only for themselves.
     case deletedForMe = 10
     case reaction = 11
-    /// A message of the user that waits for the hub; `seqs` is its number in the outbox.
+    /// A message of the user that waits for the hub. Both ends of `seqs` are the message's number in the outbox.
     case waiting = 12
     case waitingChanged = 13
     case waitingDeleted = 14
-    /// A message of the user that waited for the hub, and now has its number.
+    /// A message of the user that waited for the hub, and has now got its number.
     case ordered = 15
   }
 
@@ -65,14 +65,14 @@ package struct Changes {
     }
   }
 
-  /// The first and the last change in the log; nil if the log is empty.
+  /// The range from the first change in the log to the last; nil if the log is empty.
   package func range() throws -> ClosedRange<Rev>? {
     var statement = try store.connection.prepare("SELECT min(rev), (SELECT max(rev) FROM change) FROM change")
     guard try statement.step(), !statement.isNull(0) else { return nil }
     return try statement.revs(0, 1)
   }
 
-  /// Whether the change after `rev` is no longer in the log.
+  /// Whether the change after `rev` was pruned from the log.
   package static func isForgotten(after rev: Rev, of logged: ClosedRange<Rev>) -> Bool { rev + 1 < logged.lowerBound }
 
   // MARK: Reading
@@ -84,26 +84,29 @@ package struct Changes {
     package let user: UserKey?
     package let seqs: SeqRange?
     package let sender: UserKey?
-    /// For a change of status, the kind of the receipt that caused it; nil if the log no longer has the receipt.
+    /// For a change of status, the kind of the receipt that caused the change; nil if the receipt was pruned from the
+    /// log.
     package let receipt: Kind?
     package let at: Timestamp
-    /// The message that the change is about, as the user sees it now; nil if they do not see it.
+    /// The message that changed, as the user sees it now; nil if the user does not see it.
     package let message: Message?
-    /// The same message as stored, whether or not the user sees it.
+    /// The same message as it is stored, even if the user does not see it.
     package let stored: (key: MessageKey, id: Identifier, sender: UserKey)?
   }
 
-  /// Selects the changes that a user gets.
+  /// The conditions for the changes that a reader gets.
   package struct Filter {
     package let user: UserKey
     package let kinds: Set<Kind>
 
-    /// A bit for each kind, because SQLite would build a table of a list again for each batch.
+    /// The kinds as a bit mask.
+    ///
+    /// For a list of kinds, SQLite would build a table again for each batch.
     var kindMask: Int64 { kinds.reduce(0) { $0 | 1 << $1.rawValue } }
 
-    /// Nil for all conversations that the user is in.
+    /// The conversations; nil for all conversations that the user is in.
     package let conversations: [ConversationKey]?
-    /// Leaves out conversations that are muted at this time; nil leaves out none.
+    /// Changes in conversations that are muted at this time are left out; with nil, none are.
     package var unmutedAt: Timestamp?
 
     package init(user: UserKey, kinds: Set<Kind>, conversations: [ConversationKey]?, unmutedAt: Timestamp? = nil) {
@@ -114,26 +117,26 @@ package struct Changes {
     }
   }
 
-  /// The kinds of changes that are about one message, one bit for each.
+  /// The kinds of changes that concern one message, as a bit mask.
   private static let messageKinds = [Kind.message, .edited, .deleted, .deletedForMe, .reaction, .ordered].reduce(
     0 as Int64
   ) {
     $0 | 1 << $1.rawValue
   }
 
-  /// The columns of the query from which rows are read.
+  /// The columns of the query whose rows are read.
   private enum Column: Int32, QueryColumn {
     case rev, kind, conversation, user, fromSeq, toSeq, sender, at, receipt
   }
 
-  /// Passes up to `limit` changes after `rev` to `body`, in order, until `body` returns false.
+  /// Passes at most `limit` changes after `rev` to `body`, in order, until `body` returns false.
   ///
-  /// It does not check whether the user is in the conversation of a change: the viewer checks this, and caches it for
-  /// each conversation.
+  /// The function does not check whether the user is in the conversation of a change. The viewer checks it, and caches
+  /// the result for each conversation.
   ///
   /// - Returns: the number of changes that were read.
-  /// - Throws: `store_damaged` if changes come out of order, because a reader that continues from the last one might
-  ///   never end.
+  /// - Throws: `store_damaged` if the changes are not in ascending order. A reader that continues after the last change
+  ///   might otherwise never end.
   package func forEach(
     after rev: Rev, _ filter: Filter, limit: Int, as viewer: Viewer, _ body: (Row) throws -> Bool
   ) throws -> Int {
@@ -146,7 +149,7 @@ package struct Changes {
         throw DMError(.storeDamaged, "the store is damaged: its changes are out of order", remedy: .check)
       }
       last = next
-      // A later version may have logged another kind.
+      // A change of a kind that a later version of dm has logged is skipped.
       guard let kind = Kind(rawValue: statement.int64(Column.kind)) else { continue }
       if try !body(row(statement, kind, as: viewer)) { break }
     }
@@ -197,21 +200,21 @@ package struct Changes {
 
   // MARK: Pruning
 
-  /// How long the log keeps a change, in microseconds: 30 days.
+  /// The time for which the log keeps a change: 30 days, in microseconds.
   package static let changeLifetime: Int64 = 30 * 86_400_000_000
 
-  /// How long an unused consumer keeps the changes that it needs, in microseconds: 90 days.
+  /// The time for which the log keeps changes for a consumer after its last use: 90 days, in microseconds.
   static let consumerLifetime: Int64 = 90 * 86_400_000_000
 
-  /// The number of changes from one pruning to the next.
+  /// The number of logged changes after which the log is pruned again.
   ///
-  /// One pruning deletes at most five times this number, so that a write stays short.
+  /// One pruning deletes at most five times this number of changes, so that a write stays short.
   static let pruneInterval: Int64 = 1000
 
-  /// Deletes old changes, once for every thousand changes logged.
+  /// Prunes the log after every thousandth change.
   ///
-  /// It uses the clock, but at most the time of the change a thousand earlier: a clock that is wrong for a while must
-  /// not delete changes that readers still need.
+  /// The age of changes is computed from the clock or from the time of the change a thousand changes ago, whichever is
+  /// earlier. If the clock is wrong for a while, changes that readers still need are therefore not deleted.
   package func prune(after logged: ClosedRange<Rev>) throws {
     guard logged.upperBound.number / Self.pruneInterval > (logged.lowerBound.number - 1) / Self.pruneInterval else {
       return
@@ -222,8 +225,10 @@ package struct Changes {
     try prune(now: min(.now, statement.timestamp(0)))
   }
 
-  /// Deletes the oldest changes, except those of the last 30 days, those that a consumer used in the last 90 days still
-  /// needs, and the last change.
+  /// Deletes the oldest changes.
+  ///
+  /// Keeps the changes of the last 30 days, the changes that a consumer used in the last 90 days has not acknowledged,
+  /// and the last change.
   package func prune(now: Timestamp) throws {
     guard let logged = try range() else { return }
     var oldest = try store.connection.prepare(
@@ -241,8 +246,8 @@ package struct Changes {
     try delete.run()
   }
 
-  /// The times at which messages of a range were delivered to each user, as far as the change log still has the
-  /// receipts.
+  /// For each user, the times at which messages of a range were delivered, as far as the change log still has the
+  /// delivery receipts.
   package func deliveries(
     in conversation: ConversationKey, overlapping range: SeqRange
   ) throws -> [UserKey: [(range: SeqRange, at: Timestamp)]] {

@@ -13,12 +13,12 @@ package struct Consumers {
     package var position: Cursor.Position
     package let usedAt: Timestamp
     package var skippedCount: Int
-    /// A JSON array of the keys of conversations; nil for all.
+    /// The keys of the conversations of the consumer as a JSON array; nil for all conversations.
     package let conversations: String?
     package let marksDelivered: Bool
   }
 
-  /// The columns of the query from which rows are read.
+  /// The columns of the query whose rows are read.
   private enum Column: Int32, QueryColumn {
     case key, name, rev, seq, usedAt, skippedCount, conversations, marksDelivered
   }
@@ -57,7 +57,7 @@ package struct Consumers {
     try store.writeDigest(of: ConsumerKey(number: store.connection.lastInsertedRow), in: .consumer)
   }
 
-  /// Stores, when a consumer's stream starts, its conversations and whether it marks messages as delivered.
+  /// Stores the conversations of a consumer's stream, and whether acknowledgements mark messages as delivered.
   package func describe(
     _ key: ConsumerKey, conversations: [ConversationKey]?, marksDelivered: Bool, now: Timestamp
   ) throws {
@@ -71,7 +71,7 @@ package struct Consumers {
     try store.writeDigest(of: key, in: .consumer)
   }
 
-  /// Stores the position and the skipped count of a row.
+  /// Stores the position and the count of skipped lines.
   package func move(_ row: Row, now: Timestamp) throws {
     var statement = try store.connection.prepare(
       "UPDATE consumer SET rev = ?, seq = ?, skipped_count = ?, used_at = ? WHERE id = ?")
@@ -90,13 +90,14 @@ package struct Consumers {
     try statement.run()
   }
 
-  /// Counts, for each conversation, the messages of others that a user sees and that were logged after the change
-  /// `rev`.
+  /// For each conversation, counts the messages of other users that the viewer sees and that were logged after the
+  /// change `rev`.
   ///
-  /// With `last`, it counts only messages that were logged up to that change.
+  /// With `last`, only messages that were logged up to that change are counted.
   ///
-  /// - Parameter viewer: decides which messages the user sees; with tombstones, gone messages count too.
-  /// - Returns: the number of such messages in each conversation, and the number of the last of them.
+  /// - Parameter viewer: decides which messages are counted. If its `extras` include tombstones, deleted and expired
+  ///   messages count, too.
+  /// - Returns: for each conversation, the number of these messages, and the message number of the last of them.
   package func messagesOfOthers(
     after rev: Rev, upTo last: Rev = Rev(number: .max), conversations: String?, as viewer: Viewer
   ) throws -> [(conversation: ConversationKey, count: Int, last: Int)] {

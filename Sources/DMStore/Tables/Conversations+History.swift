@@ -4,10 +4,10 @@ package import DMModel
 // Writes: change, conversation, former, hidden_range, history, hub_base, hub_unreadable, mention, message, participant, reaction, read_mark, read_range, receipt.
 
 extension Conversations {
-  /// The messages that imports added to a conversation.
+  /// How many messages imports have added to a conversation, and which of them is the last.
   package struct History {
     package var count = 0
-    /// The number of the last imported message.
+    /// The number of the last imported message; 0 if none was imported.
     package var lastSeq = 0
 
     package init(count: Int = 0, lastSeq: Int = 0) {
@@ -33,9 +33,11 @@ extension Conversations {
 }
 
 extension Conversations {
-  /// Removes the messages of a conversation and all that was done to them, because the log of the hub is pulled again.
+  /// Removes the messages of a conversation, with their reactions, receipts and the like, because the log of the hub is
+  /// pulled again.
   ///
-  /// The user's private settings stay: pin, mute, archive, draft, name. Linear in the messages.
+  /// The user's own settings for the conversation are kept: pin, mute, archive, draft and name. Linear in the number of
+  /// messages.
   package func empty(_ conversation: ConversationKey, keeping user: UserKey) throws {
     try removeContents(of: conversation)
     let ofMessages = "message IN (SELECT id FROM message WHERE conversation = ?1)"
@@ -86,9 +88,9 @@ extension Conversations {
 }
 
 extension Changes {
-  /// Replaces the changes of a conversation by changes that say only that it has changed.
+  /// Replaces each change of a conversation with a change that says only that the conversation has changed.
   ///
-  /// No change is deleted, because a missing number would count as damage.
+  /// No change is deleted, because a missing change number would count as damage.
   fileprivate func forget(_ conversation: ConversationKey) throws {
     var found = try store.connection.prepare("SELECT rev FROM change WHERE conversation = ? AND kind <> ?")
     found.bind(conversation)

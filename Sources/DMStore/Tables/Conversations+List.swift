@@ -4,15 +4,17 @@ internal import DMSystem
 // Reads: conversation, former, message, own_name, participant, read_range, user.
 
 extension Conversations {
-  /// A page of a user's conversations: pinned first, then newest activity.
+  /// A page of a user's conversations: pinned conversations first, then those with the newest activity.
   ///
-  /// Costs in proportion to the page, plus the user's groups with more than 64 participants.
+  /// The cost is proportional to the size of the page plus the number of the user's groups with more than 64
+  /// participants.
   package func list(_ query: ListQuery, as viewer: Viewer) throws -> [Conversation] {
     if query.matching != nil { try store.connection.addFolding() }
     var statement = try store.connection.prepare(text: Self.listSQL(query, paged: query.after != nil))
     statement.bind(viewer.user)
-    // The query also counts unread messages that have expired since the last write; a limit in it could leave too few
-    // rows after these are subtracted.
+    // The query counts messages as unread that have expired since the last write. These messages are subtracted below,
+    // and conversations without other unread messages are then left out. So the query must not limit the number of
+    // rows.
     let isLonger = try query.unreadOnly && viewer.hasPending
     statement.bind(isLonger ? -1 : query.limit ?? -1)
     statement.bind(query.matching)
@@ -27,7 +29,7 @@ extension Conversations {
     return isLonger ? Array(found.filter { $0.unreadCount > 0 }.prefix(query.limit ?? .max)) : found
   }
 
-  /// A conversation as a participant or a former participant sees it.
+  /// A conversation as a current or former participant sees it; nil for other users.
   package func seen(_ key: ConversationKey, as viewer: Viewer) throws -> Conversation? {
     var statement = try store.connection.prepare(
       text: "SELECT \(Self.columns) FROM participant p \(Self.listJoins) WHERE p.conversation = ?2 AND p.user = ?1")
@@ -36,7 +38,7 @@ extension Conversations {
     return try read(&statement, as: viewer).first
   }
 
-  /// The number of unread messages in the conversations that the query selects.
+  /// The number of unread messages in all conversations that a query selects.
   package func unreadCount(_ query: ListQuery, as viewer: Viewer) throws -> Int {
     if try viewer.hasPending {
       var all = query
@@ -55,12 +57,12 @@ extension Conversations {
     return try statement.step() ? statement.count(0) : 0
   }
 
-  // MARK: The query, whose parameters are ?1 user, ?2 limit, ?3 part of a name, ?4 to ?6 the cursor
-  // or ?4 the only conversation
+  // MARK: The query
+  // Parameters: ?1 is the user, ?2 the limit, ?3 a part of a name. ?4 to ?6 are the cursor, or ?4 the only conversation.
 
   /// The SQL of a page.
   ///
-  /// `docs/benchmarks.md` measures against the SQL of the first page.
+  /// `bench/list.sql` has a copy of the SQL of the first page, for the measurements in `docs/benchmarks.md`.
   static func listSQL(_ query: ListQuery, paged: Bool) -> String {
     func arm(_ index: String, _ activity: String, _ condition: String) -> String {
       """
@@ -73,7 +75,7 @@ extension Conversations {
     }
     var condition = "p.last_activity IS NOT NULL"
     if let newest = query.newest {
-      // Uses a bound, not a subquery with a limit: SQLite would read the subquery to its end, even for a few rows.
+      // A condition, because SQLite would read a subquery with a limit to its end, even if the limit is low.
       let first = """
         FROM participant b INDEXED BY participant_activity WHERE b.user = ?1 AND b.last_activity IS NOT NULL
         ORDER BY b.is_pinned DESC, b.last_activity DESC LIMIT 1 OFFSET \(newest)
@@ -127,14 +129,14 @@ extension Conversations {
     return sql
   }
 
-  /// A column of the conversation's state that is stored for a user who has left.
+  /// A subquery for a column of `former`: the state that is stored for a user who has left the conversation.
   private static func former(_ column: String) -> String {
     "(SELECT f.\(column) FROM former f WHERE f.user = p.user AND f.conversation = p.conversation)"
   }
 
   private static let unread = "coalesce(p.left_seq, c.last_seq) - p.read_count - p.blocked_count"
 
-  /// The columns of the query from which rows are read.
+  /// The columns of the query whose rows are read.
   private enum Column: Int32, QueryColumn {
     case key, id, isGroup, title, creator, lastActivity, isPinned, isArchived, unread, readEnd, firstUnread
     case participants, blockedCount, mentionCount, mutedUntil, draftText, avatarURL, expireAfter, lastSeq
@@ -180,7 +182,8 @@ extension Conversations {
     let isFormer = row.bool(Column.isFormer)
     store.conversationIDs[key.number] = row.identifier(Column.id)
     let words = row.text(Column.participants).utf8.split(separator: 0x20)
-    // A flag for owners precedes each handle, except in the stored list for a former participant.
+    // Each handle begins with a digit that says whether the user is an owner. The list that is stored for a former
+    // participant has no such digits.
     let participants = words.map { Handle(stored: String(Substring(isFormer ? $0 : $0.dropFirst()))) }
     var conversation = Conversation(
       id: row.identifier(Column.id), isGroup: row.bool(Column.isGroup), title: row.optionalText(Column.title),
@@ -198,7 +201,7 @@ extension Conversations {
     }
     conversation.name = try name(of: conversation, as: viewer)
     if conversation.unreadCount > 0 {
-      // If the user does not see some of the unread messages, the first unread number may belong to one of them.
+      // If the user does not see some unread messages, the first number that is not read may be that of such a message.
       let isPlain = row.int(Column.blockedCount) == 0 && pending.unread == 0
       conversation.firstUnreadSeq =
         isPlain ? row.optionalInt(Column.firstUnread) ?? 1 : try firstUnread(in: key, as: viewer)
@@ -219,12 +222,12 @@ extension Conversations {
   private func lastMessage(_ row: borrowing Statement, as viewer: Viewer) throws -> Message? {
     if row.isNull(Column.count + Messages.Column.id.rawValue) { return nil }
     if let last = try store.messages.message(row, from: Column.count, as: viewer) { return last }
-    // The user does not see the newest message of all, or it has just expired.
+    // The user does not see the last message, or that message has just expired.
     return try store.messages.newestMessage(
       in: row.conversationKey(Column.key), upTo: row.int(Column.lastSeq), as: viewer)
   }
 
-  /// The name of a conversation for a user: their own name for it, its title, or the names of its participants.
+  /// The name of a conversation for a user: the user's own name for it, or its title, or the names of its participants.
   package func name(of conversation: Conversation, as viewer: Viewer) throws -> String {
     if let name = conversation.ownName ?? conversation.title { return name }
     let me = try store.users.handle(viewer.user)
@@ -232,9 +235,9 @@ extension Conversations {
     return try (others.isEmpty ? [me] : others).map { try store.users.displayName(of: $0) }.joined(separator: ", ")
   }
 
-  /// The first message that a user sees and has not read.
+  /// The number of the first unread message that a user sees; nil if there is none.
   ///
-  /// Linear in the earlier unread messages that the user does not see.
+  /// Linear in the number of earlier unread messages that the user does not see.
   private func firstUnread(in conversation: ConversationKey, as viewer: Viewer) throws -> Int? {
     var statement = try store.connection.prepare(
       """

@@ -4,12 +4,12 @@ package import DMModel
 // Writes: own_name.
 
 extension Conversations {
-  /// The columns from which a label is made.
+  /// The columns of the query from which a label is made.
   private enum LabelColumn: Int32, QueryColumn {
     case isGroup, id, ownName, title, handle, isTaken
   }
 
-  /// The title and the reference of a conversation for a user.
+  /// The title of a conversation for a user, and a reference that the user can type for it.
   package func label(of conversation: ConversationKey, for user: UserKey) throws -> ConversationLabel {
     var statement = try store.connection.prepare(
       """
@@ -27,7 +27,7 @@ extension Conversations {
     statement.bind(user)
     assert(statement.has(LabelColumn.self))
     guard try statement.step() else {
-      // A user who imports the history of others may not be in the conversation.
+      // A user who imports other users' history need not be in the conversation.
       return ConversationLabel(
         title: nil, isGroup: try isGroup(conversation), reference: try id(conversation).description)
     }
@@ -42,7 +42,8 @@ extension Conversations {
     }
     let title = statement.optionalText(LabelColumn.title)
     let isTaken = statement.bool(LabelColumn.isTaken)
-    // If another conversation of the user has the same title, a reference by title is refused, or means the other one.
+    // If another conversation of the user has the same title, the title is no reference: it is refused as ambiguous, or
+    // names the other conversation.
     guard let title, !isTaken, try groups(titled: title, of: user).count == 1 else {
       return ConversationLabel(title: title, isGroup: true, reference: id.description)
     }
@@ -62,7 +63,7 @@ extension Conversations {
 }
 
 extension Conversations {
-  /// The conversation to which a user has given this name.
+  /// The conversation to which a user has given this own name; nil if there is none.
   package func row(ownName name: String, of user: UserKey) throws -> Row? {
     var statement = try store.connection.prepare("SELECT conversation FROM own_name WHERE user = ? AND name = ?")
     statement.bind(user)
@@ -70,7 +71,7 @@ extension Conversations {
     return try statement.step() ? try row(key: statement.conversationKey(0)) : nil
   }
 
-  /// The name that a user has given a conversation.
+  /// The own name that a user has given to a conversation; nil if there is none.
   package func ownName(of user: UserKey, for conversation: ConversationKey) throws -> String? {
     var statement = try store.connection.prepare("SELECT name FROM own_name WHERE user = ? AND conversation = ?")
     statement.bind(user)
@@ -78,7 +79,9 @@ extension Conversations {
     return try statement.step() ? statement.text(0) : nil
   }
 
-  /// Gives a conversation a name that only the user sees and that is unique for them; nil removes it.
+  /// Gives a conversation an own name, which only the user sees, and which they can give to only one conversation.
+  ///
+  /// Nil removes the name.
   package func setOwnName(_ name: String?, of user: UserKey, in conversation: ConversationKey) throws {
     do {
       var delete = try store.connection.prepare("DELETE FROM own_name WHERE user = ? AND conversation = ?")
@@ -95,9 +98,9 @@ extension Conversations {
     try insert.run()
   }
 
-  /// The groups without a title that have exactly these users.
+  /// The groups without a title whose participants are exactly these users.
   ///
-  /// Linear in the conversations of the first user.
+  /// Linear in the number of conversations of the first user.
   package func untitledGroups(of users: [UserKey]) throws -> [Row] {
     var statement = try store.connection.prepare(
       """

@@ -3,11 +3,11 @@ package import DMModel
 // Reads: conversation, conversation_alias, former, participant.
 // Writes: conversation, conversation_alias, participant.
 
-/// The conversations: their ids, titles, last messages, and the lists of them that users see.
+/// The conversations: their ids, titles and last messages, and the lists in which users see them.
 package struct Conversations {
   let store: Store
 
-  /// The state of a conversation that is the same for all participants.
+  /// The state of a conversation that is the same for all participants; some fields are for the acting user.
   package struct Row {
     package let key: ConversationKey
     package let id: Identifier
@@ -21,19 +21,20 @@ package struct Conversations {
     package var lastVisibleSeq: Int { leftSeq ?? lastSeq }
     /// The lifetime of new messages in microseconds.
     package var expireAfter: Int64? = nil
-    /// The reference that the user typed, for errors; nil if they typed none, so that errors name the UUID.
+    /// The reference that the user typed, for the texts of errors; nil if the user typed none, so that errors contain
+    /// the UUID.
     package var reference: String? = nil
     package var typed: String { reference ?? id.description }
-    /// Whether the acting user is an owner.
+    /// Whether the acting user is an owner of the conversation.
     package var isOwner = false
     /// The key of the last message that was inserted with this row in the current transaction.
     var newMessage: MessageKey? = nil
     package var lastActivity: Timestamp
   }
 
-  /// The size up to which each participant's row repeats the time of the last message.
+  /// The maximum number of participants for which each participant's row repeats the time of the last message.
   ///
-  /// In larger groups, each send would write as many rows as there are participants.
+  /// In a larger group, each send would have to write too many rows.
   package static let smallGroup = 64
 
   package func hasAny() throws -> Bool {
@@ -55,7 +56,7 @@ package struct Conversations {
     return try row(&statement)
   }
 
-  /// The direct conversation of two users, or of one user with themselves.
+  /// The direct conversation of two users, or of one user with themselves; nil if there is none.
   package func direct(_ one: UserKey, _ other: UserKey) throws -> Row? {
     var statement = try store.connection.prepare(
       as: "direct conversation",
@@ -65,7 +66,9 @@ package struct Conversations {
     return try row(&statement)
   }
 
-  /// The groups with a title that a user is or was in; a group that they have left is found by its title at that time.
+  /// The groups with a title in which a user is or was.
+  ///
+  /// A group that the user has left is found by the title that it had then.
   ///
   /// CROSS JOIN prevents SQLite from reading all conversations of the user (sqlite.org/optoverview.html, section 7).
   static let ownGroups = """
@@ -77,7 +80,7 @@ package struct Conversations {
     ORDER BY is_former, 1
     """
 
-  /// The groups with this title that a user is or was in; without a user, those that an import created.
+  /// The groups with this title in which a user is or was; without a user, the groups that an import created.
   package func groups(titled title: String, of user: UserKey?) throws -> [Row] {
     var statement =
       user == nil
@@ -92,7 +95,7 @@ package struct Conversations {
     return groups
   }
 
-  /// The columns of the queries from which rows are read.
+  /// The columns of each query whose rows are read.
   private enum Column: Int32, QueryColumn {
     case key, id, isGroup, isImported, lastSeq, lastActivity, expireAfter
   }
@@ -159,7 +162,7 @@ package struct Conversations {
       key: key, id: id, isGroup: pair == nil, isImported: isImported, lastSeq: 0, lastActivity: time)
   }
 
-  /// Adds another id by which a conversation is found.
+  /// Adds a second id under which a conversation is found.
   package func insertAlias(_ id: Identifier, of conversation: ConversationKey) throws {
     var statement = try store.connection.prepare(
       "INSERT INTO conversation_alias (uuid, conversation) VALUES (?, ?) ON CONFLICT DO NOTHING")
@@ -184,7 +187,7 @@ package struct Conversations {
     return try statement.step() ? statement.optionalUserKey(0) : nil
   }
 
-  /// Another id of a conversation; nil if it has none.
+  /// The second id of a conversation; nil if there is none.
   package func alias(of conversation: ConversationKey) throws -> Identifier? {
     var statement = try store.connection.prepare(
       """
@@ -195,20 +198,21 @@ package struct Conversations {
     return try statement.step() ? statement.identifier(0) : nil
   }
 
-  /// The conversation that has another id, from an import or from before the hub knew it.
+  /// The conversation with a second id: the id in an import, or the id before the hub ordered the conversation.
   package func row(alias id: Identifier) throws -> Row? {
     var statement = try store.connection.prepare("SELECT conversation FROM conversation_alias WHERE uuid = ?")
     statement.bind(id)
     return try statement.step() ? try row(key: statement.conversationKey(0)) : nil
   }
 
-  /// Writes the last message and the last activity of a conversation into its row and those of its participants.
+  /// Writes the last message and the time of the last activity into the row of a conversation and the rows of its
+  /// participants.
   ///
   /// - Parameters:
-  ///   - added: the number of messages added at the end.
-  ///   - user: the user who has read the added messages; nil if the messages count as read for all participants.
-  ///   - sender: the sender of the messages. For users who block the sender, the messages count as hidden, and the last
-  ///     activity stays as it is.
+  ///   - added: the number of messages that were added at the end.
+  ///   - user: the only user who has read the added messages; nil if they count as read for all participants.
+  ///   - sender: the sender of the added messages. For users who block the sender, the messages count as hidden, and
+  ///     the time of the last activity does not change.
   package func update(_ row: Row, added: Int, readBy user: UserKey?, sender: UserKey?) throws {
     do {
       var end = try store.connection.prepare(
@@ -234,7 +238,8 @@ package struct Conversations {
     participants.bind(blockers.isEmpty ? nil : jsonArray(blockers))
     try participants.run()
     for blocker in blockers {
-      // Messages that count as read by all participants count as read by the blocking user, too.
+      // If messages count as read for all participants, they count as read for a participant who blocks the sender,
+      // too.
       var hide = try store.connection.prepare(
         """
         UPDATE participant SET blocked_count = blocked_count + ?3, read_count = read_count + ?4

@@ -3,13 +3,13 @@ package import DMModel
 // Reads: hub, hub_person.
 // Writes: hub, hub_person.
 
-/// The hub of a linked store, the store's person, and the state of the hub with which the store was last compared.
+/// The hub of a linked store, the person who owns the store, and the state of the hub at the last comparison.
 package struct Hub {
   let store: Store
 
   package struct Row: Equatable, Sendable {
     package let id: Identifier
-    /// The person whose store it is.
+    /// The person who owns the store.
     package let user: UserKey
     package let machine: Identifier
     package let joinedAt: Timestamp
@@ -18,13 +18,13 @@ package struct Hub {
     package let refusal: String?
     package let epoch: Identifier?
     package let startedAt: Timestamp?
-    /// An xid8, in decimal.
+    /// The horizon: a PostgreSQL transaction number (xid8) in decimal.
     package let horizon: String?
     package let peopleRev: Int64
-    /// Microseconds by which the clock of the hub is ahead.
+    /// Microseconds by which the hub's clock is ahead of this machine's clock.
     package let clockOffset: Int64
     package let network: HubNetwork
-    /// The bytes that the contents of attachments may take; nil for any number.
+    /// The maximum total size of the contents of attachments in bytes; nil for no limit.
     package let contentsLimit: Int?
   }
 
@@ -33,7 +33,7 @@ package struct Hub {
     case contentsLimit
   }
 
-  /// The hub; nil for a store that is not linked.
+  /// The row of the hub; nil if the store is not linked.
   package func row() throws -> Row? {
     guard store.isLinked else { return nil }
     var statement = try store.connection.prepare(
@@ -55,13 +55,15 @@ package struct Hub {
       contentsLimit: statement.optionalInt(Column.contentsLimit))
   }
 
-  /// Makes the tables of a linked store.
+  /// Creates the additional tables of a linked store.
   package func makeTables() throws {
     for script in Migration.linked { try store.connection.execute(String(decoding: script, as: UTF8.self)) }
     store.isLinked = true
   }
 
-  /// Links a store that has no conversations.
+  /// Links a store to a hub.
+  ///
+  /// The store must have no conversations.
   package func link(to hub: Identifier, as user: UserKey, machine: Identifier, at time: Timestamp) throws {
     try makeTables()
     var insert = try store.connection.prepare(
@@ -71,11 +73,12 @@ package struct Hub {
     insert.bind(machine)
     insert.bind(time)
     try insert.run()
-    // Blocks and the setting for receipts may be from before.
+    // The user may have blocked others, or changed the setting for receipts, before the store was linked. The hub must
+    // get this.
     try store.hubOwnStates.note(nil, by: user)
   }
 
-  /// Records the state of the hub that the store was compared with.
+  /// Records the state of the hub at the last comparison.
   package func setState(epoch: Identifier, startedAt: Timestamp, horizon: String?) throws {
     var update = try store.connection.prepare("UPDATE hub SET epoch = ?, started_at = ?, horizon = ?")
     update.bind(epoch)
@@ -100,21 +103,23 @@ package struct Hub {
 
   // MARK: Persons
 
-  /// The user for the number that a person has on the hub.
+  /// The user who has a person number of the hub; nil if the store does not have this person.
   package func user(ofPerson person: Int64) throws -> UserKey? {
     var statement = try store.connection.prepare("SELECT user FROM hub_person WHERE id = ?")
     statement.bind(person)
     return try statement.step() ? statement.userKey(0) : nil
   }
 
-  /// The number of a user on the hub.
+  /// The person number of a user on the hub; nil if it is not recorded.
   package func person(of user: UserKey) throws -> Int64? {
     var statement = try store.connection.prepare("SELECT id FROM hub_person WHERE user = ?")
     statement.bind(user)
     return try statement.step() ? statement.int64(0) : nil
   }
 
-  /// Records the number of a user; replaces their previous number, and takes the number from any other user.
+  /// Records the person number of a user.
+  ///
+  /// Deletes the user's previous number, and the record of any other user with this number.
   package func set(_ person: Int64, of user: UserKey) throws {
     do {
       var delete = try store.connection.prepare("DELETE FROM hub_person WHERE user = ? OR id = ?")

@@ -3,11 +3,11 @@ package import DMModel
 // Reads: attachment, hub_attachment.
 // Writes: hub_attachment.
 
-/// The files of attachments on the hub, and the attachments of messages that wait for the hub.
+/// The files on the hub that attachments have, and the attachments of messages that wait for the hub.
 package struct HubAttachments {
   let store: Store
 
-  /// The files on the hub that have the contents of an attachment.
+  /// The ids of the files on the hub with the contents of an attachment.
   package struct Files: Equatable, Sendable {
     package let file: Identifier
     package let thumbnailFile: Identifier?
@@ -18,7 +18,7 @@ package struct HubAttachments {
     }
   }
 
-  /// The files of an attachment; nil for one that was never sent over the hub.
+  /// The files of an attachment; nil if the attachment was never sent over the hub.
   package func files(of attachment: AttachmentKey) throws -> Files? {
     var statement = try store.connection.prepare("SELECT file, thumbnail_file FROM hub_attachment WHERE attachment = ?")
     statement.bind(attachment)
@@ -26,9 +26,9 @@ package struct HubAttachments {
     return Files(file: statement.identifier(0), thumbnailFile: statement.optionalIdentifier(1))
   }
 
-  /// The name of an attachment that has a file; nil if none has it.
+  /// The name of an attachment that has a file; nil if no attachment has the file.
   ///
-  /// Linear in the attachments of the hub.
+  /// Linear in the number of attachments with files on the hub.
   package func name(of file: Identifier) throws -> String? {
     var statement = try store.connection.prepare(
       """
@@ -39,7 +39,7 @@ package struct HubAttachments {
     return try statement.step() ? statement.text(0) : nil
   }
 
-  /// The attachments of a waiting message, in their order.
+  /// The attachments of a message that waits, in the order in which they were attached.
   package func waiting(_ key: OutboxKey) throws -> [Attachments.Row] {
     var statement = try store.connection.prepare(
       text: "SELECT \(Attachments.columns) FROM hub_attachment h JOIN attachment a ON a.id = h.attachment "
@@ -50,7 +50,7 @@ package struct HubAttachments {
     return rows
   }
 
-  /// Sets the files of an attachment.
+  /// Sets the files of an attachment, which replace its previous files.
   package func set(_ files: Files, of attachment: AttachmentKey) throws {
     var insert = try store.connection.prepare(
       """
@@ -63,12 +63,12 @@ package struct HubAttachments {
     try insert.run()
   }
 
-  /// Gives a copy of an attachment the same files.
+  /// Sets the files of a copy of an attachment to the files of the original.
   func copy(_ attachment: AttachmentKey, to copy: AttachmentKey) throws {
     if let files = try files(of: attachment) { try set(files, of: copy) }
   }
 
-  /// Replaces a file by another with the same content.
+  /// Replaces a file of messages that wait with another file, which has the same content.
   package func replace(_ file: Identifier, with other: Identifier) throws {
     var update = try store.connection.prepare(
       """
@@ -83,7 +83,8 @@ package struct HubAttachments {
 
   // MARK: Waiting messages
 
-  /// The attachment itself if no message has it, or a copy with the same files.
+  /// An attachment that no message has: the given attachment if no message has it, otherwise a copy with the same
+  /// files.
   package func free(_ stored: Attachments.Row, by user: UserKey, at time: Timestamp) throws -> AttachmentKey {
     let isFree = try stored.message == nil && !isWaiting(stored.key)
     return isFree ? stored.key : try store.attachments.copy(stored, by: user, at: time)
@@ -96,7 +97,9 @@ package struct HubAttachments {
     return try statement.step()
   }
 
-  /// Adds an attachment that has files to a message that waits.
+  /// Adds an attachment to a message that waits.
+  ///
+  /// The attachment must have files.
   package func place(_ attachment: AttachmentKey, in waiting: OutboxKey, at place: Int) throws {
     var update = try store.connection.prepare(
       "UPDATE hub_attachment SET waiting = ?2, place = ?3 WHERE attachment = ?1")
@@ -106,7 +109,7 @@ package struct HubAttachments {
     try update.run()
   }
 
-  /// Releases the attachments of a waiting message that got a number or was cancelled.
+  /// Removes the attachments from a message that waited, because the message got a number or was cancelled.
   package func release(_ waiting: OutboxKey) throws {
     var update = try store.connection.prepare(
       "UPDATE hub_attachment SET waiting = NULL, place = NULL WHERE waiting = ?")
@@ -123,7 +126,7 @@ package struct HubAttachments {
     try delete.run()
   }
 
-  /// Forgets the files of attachments that no message has, such as those of cancelled messages.
+  /// Deletes the records of files of attachments that no message has, such as those of cancelled messages.
   package func removeUnsent(before time: Timestamp) throws {
     var delete = try store.connection.prepare(
       """

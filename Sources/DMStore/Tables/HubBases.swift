@@ -3,18 +3,21 @@ package import DMModel
 // Reads: hub_base, message, reaction.
 // Writes: hub_base.
 
-/// The hub's state of messages that the store shows otherwise because operations of the person wait.
+/// The state that a message has on the hub, kept while the store shows another state because operations on it are
+/// queued.
 package struct HubBases {
   let store: Store
 
   package struct Row: Equatable {
     package var text: String?
     package var editedAt: Timestamp?
-    /// The person's own reaction.
+    /// The reaction of the person who owns the store.
     package var emoji: String?
     package var emojiAt: Timestamp?
 
-    /// Replaces the reaction; if it is the same, its time stays.
+    /// Replaces the reaction.
+    ///
+    /// If the new reaction is the same, its time does not change.
     package mutating func react(_ emoji: String?, at time: Timestamp) {
       if self.emoji.map(ExactString.init) != emoji.map(ExactString.init) { (self.emoji, emojiAt) = (emoji, time) }
     }
@@ -33,7 +36,9 @@ package struct HubBases {
       emoji: statement.optionalText(Column.emoji), emojiAt: statement.optionalTimestamp(Column.emojiAt))
   }
 
-  /// Stores the current state of a message as the hub's state, unless one is already stored.
+  /// Stores the present state of a message as its state on the hub.
+  ///
+  /// If a state is stored already, it stays.
   package func keep(_ message: MessageKey, for user: UserKey) throws {
     var insert = try store.connection.prepare(
       """
@@ -57,9 +62,10 @@ package struct HubBases {
     try update.run()
   }
 
-  /// Deletes the hub's state of a new tombstone, because no operation changes tombstones.
+  /// Deletes the stored state of a message that is now a tombstone, because no operation changes a tombstone.
   ///
-  /// If a deletion by the person was waiting, the tombstone is no longer hidden, as in their other stores.
+  /// If the person's own deletion of the message was queued, the tombstone was hidden from them. The tombstone is shown
+  /// again now, because their other stores show it, too.
   package func end(of message: Messages.Row) throws {
     guard try row(of: message.key) != nil, let me = try store.hub.row()?.user else { return }
     try delete(message.key)

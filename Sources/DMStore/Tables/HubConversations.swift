@@ -9,20 +9,20 @@ package struct HubConversations {
 
   package struct Row: Equatable {
     package let conversation: ConversationKey
-    /// The last entry that is in this store.
+    /// The rev of the last entry that this store has pulled.
     package var rev: Int64
-    /// The mark of that entry; nil before the first.
+    /// The mark of that entry; nil if no entry was pulled.
     package var mark: Identifier?
-    /// The revs that the person sees.
+    /// The revs of the entries that the person sees.
     package var sees: VisibleRevs
-    /// Entries up to this rev are history.
+    /// The rev up to which entries are history, which followers do not report.
     package var historyUpTo: Int64
-    /// The highest rev that the hub has ever named.
+    /// The highest rev that the hub has reported so far.
     package var namedRev: Int64
-    /// The code of the reason why the log is no longer pulled.
+    /// The code of the reason for which the log is no longer pulled; nil while it is pulled.
     package var fault: String?
 
-    /// Whether the store has all entries that the person sees, up to the highest rev that the hub has named.
+    /// Whether the store has all entries that the person sees, up to the highest rev that the hub has reported.
     package var isWhole: Bool { sees.next(after: rev).map { $0 > namedRev } ?? true }
 
     package init(
@@ -66,7 +66,7 @@ package struct HubConversations {
     return rows
   }
 
-  /// Removes the row of a conversation that the hub no longer has.
+  /// Deletes the row of a conversation that the hub no longer has.
   package func delete(_ conversation: ConversationKey) throws {
     var delete = try store.connection.prepare("DELETE FROM hub_conversation WHERE conversation = ?")
     delete.bind(conversation)

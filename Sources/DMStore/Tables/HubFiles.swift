@@ -3,15 +3,17 @@ package import DMModel
 // Reads: attachment, hub_attachment, hub_file.
 // Writes: hub_file.
 
-/// The files on the hub that messages of this store have, and what is to be done with each.
+/// The files on the hub that attachments of this store have, and what is to be done with each file.
 package struct HubFiles {
   let store: Store
 
-  /// A file, by its id on the hub, and the content that its sender has named; another sender may have named another content.
+  /// The id of a file on the hub, with the hash and the size of its content.
+  ///
+  /// Two senders may have stated different contents for one id, so the id alone is not unique.
   package struct Key: Hashable, Sendable {
     package let id: Identifier
     package let hash: ContentHash
-    /// Bytes.
+    /// The size of the content in bytes.
     package let size: Int
 
     package init(id: Identifier, hash: ContentHash, size: Int) {
@@ -23,12 +25,13 @@ package struct HubFiles {
 
   package struct Row: Equatable, Sendable {
     package let key: Key
-    /// Whether the hub has it, as far as this store knows.
+    /// Whether no upload is needed: the hub has the file, as far as the records of this store show, or the upload has
+    /// finally failed.
     package let isUploaded: Bool
-    /// Whether its content is to be fetched.
+    /// Whether the content is to be fetched.
     package let isWanted: Bool
     package let notBefore: Timestamp?
-    /// Why the last attempt failed, as a clause.
+    /// A clause that says why the last attempt failed; nil if it did not fail.
     package let fault: String?
 
     package func isDue(at time: Timestamp) -> Bool { notBefore.map { $0 <= time } ?? true }
@@ -54,27 +57,34 @@ package struct HubFiles {
     return rows
   }
 
-  /// The files with an id: several if senders have named several contents for it.
+  /// The files with an id.
+  ///
+  /// There are several if senders have stated several contents for the id.
   package func rows(_ id: Identifier) throws -> [Row] { try rows("WHERE uuid = ?") { $0.bind(id) } }
 
-  /// The files with a content; those whose last attempt did not fail come first.
+  /// The files with a content.
+  ///
+  /// Files whose last attempt failed come last.
   package func rows(of hash: ContentHash) throws -> [Row] {
     try rows("WHERE sha256 = ? ORDER BY fault IS NOT NULL, uuid, size_bytes") { $0.bind(blob: hash.bytes) }
   }
 
-  /// Of the files that are to be fetched, and those that waiting messages need.
+  /// A condition for the files that are to be fetched, and for the files to be uploaded because a message that waits
+  /// has them.
   private static let isPending = """
     (is_wanted OR NOT is_uploaded) AND (is_wanted OR uuid IN (
       SELECT file FROM hub_attachment WHERE waiting IS NOT NULL
       UNION SELECT thumbnail_file FROM hub_attachment WHERE waiting IS NOT NULL))
     """
 
-  /// The files that are to be fetched, and those that waiting messages need.
+  /// The files that are to be fetched, and the files to be uploaded because a message that waits has them.
   package func pending() throws -> [Row] { try rows("WHERE \(Self.isPending) ORDER BY is_uploaded, size_bytes") }
 
-  /// The smallest file that can be carried now.
+  /// The file to transfer next; nil if no transfer is due.
   ///
-  /// - Parameter uploads: whether files to be uploaded come first, or those to be fetched.
+  /// Smaller files come first.
+  ///
+  /// - Parameter uploads: whether uploads come before fetches; otherwise fetches come first.
   package func next(uploads: Bool) throws -> Row? {
     let order = uploads ? "is_uploaded" : "is_uploaded DESC"
     return try rows(
@@ -82,21 +92,23 @@ package struct HubFiles {
     ) { $0.bind(Timestamp.now) }.first
   }
 
-  /// When the first file can be carried; nil if none waits.
+  /// The earliest time at which a transfer is due; nil if no file is to be transferred.
   package func dueAt() throws -> Timestamp? {
     var statement = try store.connection.prepare(
       text: "SELECT min(coalesce(not_before, 0)) FROM hub_file WHERE \(Self.isPending)")
     return try statement.step() ? statement.optionalTimestamp(0) : nil
   }
 
-  /// How many contents are to be fetched; linear in their number.
+  /// The number of contents that are to be fetched.
+  ///
+  /// Linear in this number.
   package func wantedCount() throws -> Int {
     var statement = try store.connection.prepare(
       "SELECT count(*) FROM hub_file WHERE (is_wanted OR NOT is_uploaded) AND is_wanted")
     return try statement.step() ? statement.int(0) : 0
   }
 
-  /// Whether no upload of these files waits.
+  /// Whether none of these files needs an upload any more.
   package func areUploaded(_ ids: [Identifier]) throws -> Bool {
     try ids.allSatisfy { try rows($0).allSatisfy(\.isUploaded) }
   }
@@ -110,7 +122,9 @@ package struct HubFiles {
     try insert.run()
   }
 
-  /// Sets what is to be done with a file, from now on.
+  /// Sets whether a file is uploaded, and whether its content is to be fetched.
+  ///
+  /// The next transfer of the file is due at once.
   package func set(isUploaded: Bool? = nil, isWanted: Bool? = nil, of key: Key) throws {
     var update = try store.connection.prepare(
       """
@@ -126,7 +140,9 @@ package struct HubFiles {
     store.rings = true
   }
 
-  /// Records that an attempt failed, to be repeated after a time, or for nil not at all.
+  /// Records that a transfer failed.
+  ///
+  /// The transfer is due again at a time; with nil, it is never repeated.
   package func fail(_ key: Key, _ fault: String, until time: Timestamp?) throws {
     var update = try store.connection.prepare(
       """
@@ -142,7 +158,7 @@ package struct HubFiles {
     store.rings = true
   }
 
-  /// Makes all postponed files due.
+  /// Makes the transfers of all postponed files due now.
   package func hurry() throws {
     var update = try store.connection.prepare(
       "UPDATE hub_file SET not_before = NULL WHERE not_before IS NOT NULL AND (is_wanted OR NOT is_uploaded)")
@@ -150,7 +166,7 @@ package struct HubFiles {
     store.rings = true
   }
 
-  /// Records that a content is here, so that none of its files need be fetched.
+  /// Records that this store has a content now, so that no file with the content need be fetched.
   package func finishFetching(_ hash: ContentHash) throws {
     var update = try store.connection.prepare(
       "UPDATE hub_file SET is_wanted = 0, not_before = NULL, fault = NULL WHERE sha256 = ? AND is_wanted")
@@ -159,14 +175,15 @@ package struct HubFiles {
     store.rings = true
   }
 
-  /// The contents that can be fetched from the hub again, as far as this store knows.
+  /// The contents that this store may delete, because the hub has them, as far as the records of this store show.
   ///
-  /// Linear in the attachments. Contents stay that only this store may have: of attachments without a message or without
-  /// a file on the hub, of files that are not uploaded, and of messages that a user has sent lately.
+  /// These are not: contents of attachments that no message has, or that have no file on the hub; contents of files
+  /// that are not uploaded; and contents of messages that the user has sent recently. Linear in the number of
+  /// attachments.
   ///
   /// - Parameters:
   ///   - user: the user of the store.
-  ///   - time: the time after which the messages of the user count as recent.
+  ///   - time: the time from which on a message of the user counts as recent.
   package func evictable(sentBy user: UserKey, since time: Timestamp) throws -> Set<ContentHash> {
     let kept = try hashes(
       """
@@ -198,7 +215,7 @@ package struct HubFiles {
     return hashes
   }
 
-  /// Deletes the files whose contents no attachment has.
+  /// Deletes the records of files whose contents no attachment has.
   package func deleteUnused() throws {
     var delete = try store.connection.prepare(
       """

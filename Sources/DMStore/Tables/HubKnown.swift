@@ -3,14 +3,16 @@ package import DMModel
 // Reads: change, consumer, hidden_range, hub_known, message, outbox, read_range, receipt.
 // Writes: hub_known.
 
-/// The messages that a conversation had before its log is pulled again, and the user's state of each.
+/// The messages that a conversation had before its log was pulled again, with the user's state of each message.
 package struct HubKnown {
   let store: Store
 
   package typealias Row = (isRead: Bool, isDeleted: Bool, isConsumed: Bool, hasReceipt: Bool)
 
-  /// Whether the user had read and deleted a message, whether all their consumers had received it, and whether the user had sent
-  /// a receipt; nil for a message that the store did not have.
+  /// The state of a message before its log was pulled again: whether the user had read it, had deleted it, had received
+  /// it in all their consumers, and had sent a receipt for it.
+  ///
+  /// Nil if the store did not have the message.
   package func row(_ id: Identifier) throws -> Row? {
     var statement = try store.connection.prepare(
       "SELECT is_read, is_deleted, is_consumed, has_receipt FROM hub_known WHERE uuid = ?")
@@ -19,9 +21,9 @@ package struct HubKnown {
       ? (statement.bool(0), statement.bool(1), statement.bool(2), statement.bool(3)) : nil
   }
 
-  /// The messages of a range that the user had marked as unread after a receipt.
+  /// The messages of a range that the user had marked as unread after they had sent a receipt.
   ///
-  /// Linear in the range, if the table is not empty.
+  /// Linear in the length of the range if the table is not empty.
   package func unreadAgain(_ range: SeqRange, in conversation: ConversationKey) throws -> [SeqRange] {
     var statement = try store.connection.prepare(
       """
@@ -37,8 +39,8 @@ package struct HubKnown {
     return coalesced(found)
   }
 
-  /// Records for each message of a conversation: is it read, is it deleted, have all consumers of the user received it, and has
-  /// the user sent a receipt.
+  /// Records for each message of a conversation whether the user has read it, has deleted it, has received it in all
+  /// their consumers, and has sent a receipt for it.
   package func remember(_ conversation: ConversationKey, of user: UserKey) throws {
     var insert = try store.connection.prepare(
       """

@@ -3,24 +3,26 @@ package import DMModel
 // Reads: hub, hub_conversation, hub_own_state.
 // Writes: hub, hub_own_state.
 
-/// What the user alone decides about each conversation, as the hub has it for the user's other machines.
+/// The user's own state of each conversation, as the hub has it, and what this store must push.
 package struct HubOwnStates {
   let store: Store
 
   package struct Row: Equatable {
-    /// Nil for what is not about one conversation.
+    /// The conversation; nil for the state that does not belong to a conversation, such as blocks.
     package let conversation: ConversationKey?
-    /// 0 before the first exchange.
+    /// The rev of the state on the hub; 0 before the first exchange.
     package var rev: Int64
     package var mark: Identifier?
-    /// The bytes that the hub has.
+    /// The state that the hub has, as bytes; nil before the first exchange.
     package var state: [UInt8]?
-    /// What was given to the hub since, and may have become what it has.
+    /// The states that this store has pushed since the last exchange.
+    ///
+    /// One of them may now be the state on the hub.
     package var given: [[UInt8]]
-    /// Whether something was changed in this store since the last exchange.
+    /// Whether this store has changed the state since the last exchange.
     package var isChanged: Bool
 
-    /// Whether the hub was restored since the last exchange.
+    /// Whether the hub was restored after the last exchange of this state.
     package var isFromBeforeRestore: Bool { rev == Int64.max }
 
     package init(
@@ -38,7 +40,9 @@ package struct HubOwnStates {
 
   private enum Column: Int32, QueryColumn { case conversation, rev, mark, state, given, isChanged }
 
-  /// States have none.
+  /// The separator between stored states.
+  ///
+  /// A state contains no line feed.
   private static let lineFeed = UInt8(ascii: "\n")
 
   private static let columns = "conversation, rev, mark, state, given, is_changed"
@@ -49,9 +53,11 @@ package struct HubOwnStates {
 
   package func all() throws -> [Row] { try rows("") { _ in } }
 
-  /// The states that were changed in this store, of conversations whose logs this store has to their ends.
+  /// The states that this store has changed.
   ///
-  /// - Parameter beginning: how a state begins that this version can read; others are left out.
+  /// Leaves out conversations whose logs this store has not pulled to the end.
+  ///
+  /// - Parameter beginning: the first bytes of each state that this version of dm can read. Other states are left out.
   package func changed(limit: Int, readable beginning: [UInt8]) throws -> [Row] {
     try rows(
       """
@@ -101,7 +107,7 @@ package struct HubOwnStates {
     try insert.run()
   }
 
-  /// The rev up to which this store has the states.
+  /// The rev up to which this store has pulled the states.
   package func rev() throws -> Int64 {
     var statement = try store.connection.prepare("SELECT own_rev FROM hub")
     return try statement.step() ? statement.int64(0) : 0
@@ -113,13 +119,13 @@ package struct HubOwnStates {
     try update.run()
   }
 
-  /// Notes that the hub was restored, so that the revs that this store has seen say nothing about its present states.
+  /// Records that the hub was restored: the revs that this store has stored no longer identify states on the hub.
   package func noteRestore() throws {
     try set(rev: 0)
     try store.connection.execute("UPDATE hub_own_state SET rev = \(Int64.max) WHERE mark NOT NULL")
   }
 
-  /// Whether all states must be read again, because the hub was restored to an earlier state.
+  /// Whether all states must be pulled again, because the hub was restored.
   package func mustReread() throws -> Bool {
     var statement = try store.connection.prepare(
       "SELECT 1 FROM hub WHERE own_rev = 0 AND EXISTS (SELECT 1 FROM hub_own_state WHERE mark NOT NULL)")
@@ -128,9 +134,11 @@ package struct HubOwnStates {
 
   // MARK: Changes in this store
 
-  /// Notes that the store's user has changed something; does nothing for other users, and in a store that is not linked.
+  /// Records that the store's user has changed their own state.
   ///
-  /// - Parameter conversation: nil for what is not about one conversation.
+  /// Does nothing for other users, or if the store is not linked.
+  ///
+  /// - Parameter conversation: nil for the state that does not belong to a conversation, such as blocks.
   package func note(_ conversation: ConversationKey?, by user: UserKey) throws {
     guard store.isLinked else { return }
     var insert = try store.connection.prepare(

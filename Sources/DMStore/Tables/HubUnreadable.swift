@@ -3,7 +3,9 @@ package import DMModel
 // Reads: hub_unreadable.
 // Writes: hub_unreadable.
 
-/// The payloads of messages that this version of dm cannot read, for a later version that can.
+/// The payloads of messages that this version of dm cannot read.
+///
+/// The payloads are kept for a later version that can read them.
 package struct HubUnreadable {
   let store: Store
 

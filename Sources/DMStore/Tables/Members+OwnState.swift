@@ -4,7 +4,7 @@ package import DMModel
 // Writes: participant.
 
 extension Members {
-  /// The keys of a user's conversations: all, or those with unread messages.
+  /// The keys of a user's conversations: all conversations, or only those with unread messages.
   package func conversationKeys(of user: UserKey, unreadOnly: Bool) throws -> [ConversationKey] {
     var statement = try store.connection.prepare(
       """
@@ -16,7 +16,7 @@ extension Members {
     return try statement.conversationKeys()
   }
 
-  /// Whether a conversation is muted for a user at a time.
+  /// Whether a user has muted a conversation at a time.
   package func isMuted(_ conversation: ConversationKey, for user: UserKey, at time: Timestamp) throws -> Bool {
     var statement = try store.connection.prepare(
       "SELECT 1 FROM participant WHERE conversation = ? AND user = ? AND muted_until > ?")
@@ -26,19 +26,19 @@ extension Members {
     return try statement.step()
   }
 
-  /// The state of a conversation that each participant decides for themselves.
+  /// A part of the state that each participant decides for themselves.
   package enum OwnState {
     case pinned(Bool)
     case archived(Bool)
     case mutedUntil(Timestamp?)
     case draft(String?)
-    /// Whether the conversation is absent from the user's lists until a new message arrives.
+    /// Whether lists leave out the conversation until a new message arrives.
     case deleted(Bool)
   }
 
-  /// Sets a state of a conversation for a user.
+  /// Sets a part of a user's own state of a conversation.
   ///
-  /// - Returns: for `deleted`, whether this changed anything; otherwise true.
+  /// - Returns: for `deleted`, whether the state has changed; otherwise whether the user is or was a participant.
   @discardableResult
   package func set(_ state: OwnState, of user: UserKey, in conversation: ConversationKey) throws -> Bool {
     var statement =
@@ -72,7 +72,8 @@ extension Members {
     isPinned: Bool, isArchived: Bool, isDeleted: Bool, mutedUntil: Timestamp?, draft: String?, hasLeft: Bool
   )
 
-  /// The fields of a user's own state that are columns of a participant; nil for somebody who never was one.
+  /// The parts of a user's own state that are columns of the table of participants; nil if the user never was a
+  /// participant.
   package func ownFields(of user: UserKey, in conversation: ConversationKey) throws -> OwnFields? {
     var statement = try store.connection.prepare(
       """
@@ -88,7 +89,8 @@ extension Members {
     )
   }
 
-  /// Whether a message after the given one would take a conversation out of a user's archive, unless they have muted it.
+  /// Whether a conversation has a message after the given number that takes it out of the archive of a user who has not
+  /// muted it.
   package func isBroughtBack(_ conversation: ConversationKey, by user: UserKey, after seq: Int) throws -> Bool {
     var statement = try store.connection.prepare(
       """
@@ -109,7 +111,9 @@ extension Members {
     return try statement.step() ? statement.optionalText(0) : nil
   }
 
-  /// Whether a user shares one of these conversations, or any for nil, with another user, and does not block them.
+  /// Whether a user shares one of these conversations with another user, and does not block that user.
+  ///
+  /// Nil stands for all conversations.
   package func sharesConversation(_ user: UserKey, _ other: Handle, among conversations: [ConversationKey]?) throws
     -> Bool
   {

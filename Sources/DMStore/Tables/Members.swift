@@ -3,11 +3,11 @@ package import DMModel
 // Reads: block, change, conversation, former, participant, user.
 // Writes: former, participant.
 
-/// The participants of conversations, now and formerly, and the state that each decides for themselves.
+/// The current and former participants of conversations, and the state that each of them decides for themselves.
 package struct Members {
   let store: Store
 
-  /// The conversations in which both users are or were.
+  /// The conversations that both users are in or were in.
   package func sharedConversations(_ one: UserKey, _ other: UserKey) throws -> [ConversationKey] {
     var statement = try store.connection.prepare(
       """
@@ -22,11 +22,11 @@ package struct Members {
   /// The current or former membership of a user in a conversation.
   package struct Membership: Equatable {
     package let isOwner: Bool
-    /// The last message that a former participant may see; nil for a current one.
+    /// The number of the last message that a former participant may see; nil for a current participant.
     package let leftSeq: Int?
   }
 
-  /// The membership of a user; nil if they never were in the conversation.
+  /// The membership of a user; nil if the user was never in the conversation.
   package func membership(of user: UserKey, in conversation: ConversationKey) throws -> Membership? {
     var statement = try store.connection.prepare(
       "SELECT is_owner, left_seq FROM participant WHERE conversation = ? AND user = ?")
@@ -35,7 +35,7 @@ package struct Members {
     return try statement.step() ? Membership(isOwner: statement.bool(0), leftSeq: statement.optionalInt(1)) : nil
   }
 
-  /// Whether a user is, or was, in a conversation.
+  /// Whether a user is or was in a conversation.
   package func participates(_ user: UserKey, in conversation: ConversationKey) throws -> Bool {
     try membership(of: user, in: conversation) != nil
   }
@@ -52,14 +52,16 @@ package struct Members {
     return try statement.userKeys()
   }
 
-  /// Makes a user a participant who sees all messages from the first on; does nothing if they already are one.
+  /// Makes a user a participant who sees all messages of the conversation.
   ///
-  /// Reads no more rows than a small group has, however large the conversation is.
+  /// If the user is or was a participant, nothing happens.
   ///
-  /// - Parameter time: when the user joined; nil for the time at which the conversation was created.
+  /// Even in a large conversation, this reads no more rows than a small group has.
+  ///
+  /// - Parameter time: the time at which the user joined; nil for the time at which the conversation was created.
   package func join(_ conversation: ConversationKey, _ user: UserKey, at time: Timestamp? = nil) throws {
     do {
-      // NB: SQLite 3.40.1 returns 0 for `RETURNING last_activity IS NULL` of a row where it is NULL.
+      // NB: in a row where last_activity is NULL, `RETURNING last_activity IS NULL` returns 0 in SQLite 3.40.1.
       var statement = try store.connection.prepare(
         """
         INSERT INTO participant (conversation, user, joined_at, last_activity)
@@ -104,7 +106,9 @@ package struct Members {
     try deleteFormer(user, of: row.key)
   }
 
-  /// Ends the membership of a user; they may see the messages up to the conversation's current last one.
+  /// Ends the membership of a user.
+  ///
+  /// The user may still see the messages up to the present last message.
   package func leave(_ row: Conversations.Row, _ user: UserKey) throws {
     do {
       var statement = try store.connection.prepare(
@@ -137,11 +141,12 @@ package struct Members {
     return try statement.step() ? statement.userKey(0) : nil
   }
 
-  /// Takes conversations out of the archive of all participants who have not muted them, and lists them again for those
-  /// who deleted them.
+  /// Takes conversations out of the archive of all participants who have not muted them.
+  ///
+  /// Lists conversations again for participants who have deleted them.
   ///
   /// - Parameters:
-  ///   - now: a mute that has ended by this time does not count.
+  ///   - now: the present time. A mute that has ended before does not count.
   ///   - others: participants whose state does not change.
   package func bringBack(_ conversations: [ConversationKey], mutedAt now: Timestamp, except others: [UserKey]) throws {
     var statement = try store.connection.prepare(
@@ -160,7 +165,9 @@ package struct Members {
     for change in brought { try store.hubOwnStates.note(change.conversation, by: change.user) }
   }
 
-  /// Makes these users the only owners of a conversation; does nothing if the list is empty.
+  /// Makes these users the only owners of a conversation.
+  ///
+  /// If the list is empty, nothing changes.
   package func setOwners(_ users: [UserKey], of conversation: ConversationKey) throws {
     if users.isEmpty { return }
     do {
@@ -182,7 +189,7 @@ package struct Members {
 }
 
 extension Members {
-  /// A query for the current state of a group, as a row for each former participant.
+  /// A query that returns the present state of a group, once for each former participant.
   private static let present = """
     SELECT p.user, c.id, c.title, c.avatar_url, c.expire_after, coalesce((SELECT group_concat(u.handle, ' ')
       FROM participant o JOIN user u ON u.id = o.user WHERE o.conversation = c.id AND o.left_seq IS NULL), ''),
@@ -195,7 +202,7 @@ extension Members {
     """
   private static let lastRev = "coalesce((SELECT max(rev) FROM change), 0)"
 
-  /// A subquery for the last message that each participant has received, as JSON.
+  /// A subquery that returns the number of the last message delivered to each participant, as a JSON object.
   private static func delivered(_ conversation: String) -> String {
     """
     (SELECT json_group_object(d.user, d.delivered_seq) FROM participant d
@@ -203,7 +210,8 @@ extension Members {
     """
   }
 
-  /// Stores the state of a conversation that a user who has just left continues to see.
+  /// Stores the present state of a conversation for a user who has just left, because the user continues to see this
+  /// state.
   func insertFormer(_ user: UserKey, of conversation: ConversationKey) throws {
     var insert = try store.connection.prepare(
       as: "former", "\(Self.into) \(Self.present) AND p.conversation = ? AND p.user = ?")
@@ -219,7 +227,8 @@ extension Members {
     try delete.run()
   }
 
-  /// Former participants without a row in `former`, and rows of users who are not former participants.
+  /// A query that returns former participants without a row in `former`, and rows in `former` of users who are not
+  /// former participants.
   package static let wrongFormers = """
     SELECT conversation, user FROM (SELECT conversation, user FROM participant WHERE left_seq IS NOT NULL
       EXCEPT SELECT conversation, user FROM former)
@@ -227,10 +236,11 @@ extension Members {
       EXCEPT SELECT conversation, user FROM participant WHERE left_seq IS NOT NULL)
     """
 
-  /// Adds `former` rows that are missing, as in a dump of an older store, with the group's current state, and deletes
-  /// rows of users who are not former.
+  /// Adds missing rows to `former`, with the group's present state; a dump of an older store lacks such rows.
   ///
-  /// - Returns: the number of rows that were wrong.
+  /// Deletes rows of users who are not former participants. Completes rows of older versions.
+  ///
+  /// - Returns: the number of rows that were added, deleted or completed.
   package func correctFormers() throws -> Int {
     try store.connection.execute(
       """
@@ -243,9 +253,11 @@ extension Members {
     return try deleted + store.connection.changes + completeFormers()
   }
 
-  /// Completes `former` rows that an older version wrote without the state of the receipts, with the current state.
+  /// Completes rows of `former` that an older version wrote without the state of the receipts.
   ///
-  /// - Returns: the number of these rows.
+  /// The present state is used.
+  ///
+  /// - Returns: the number of completed rows.
   @discardableResult
   func completeFormers() throws -> Int {
     try store.connection.execute(

@@ -16,7 +16,7 @@ package struct Mentions {
     try insert.run()
   }
 
-  /// Counts a new mention of a user, unless it is their own or by a user that they block.
+  /// Counts a new mention of a user, unless the sender is the user themselves or a user that they block.
   func countNew(of user: UserKey, by sender: UserKey, in conversation: ConversationKey) throws {
     if user == sender { return }
     var update = try store.connection.prepare(
@@ -30,7 +30,9 @@ package struct Mentions {
     try update.run()
   }
 
-  /// The number of messages in a range that mention a user, without messages from senders that they block.
+  /// The number of messages in a range that mention a user.
+  ///
+  /// Messages from users that this user blocks are not counted.
   package func count(_ user: UserKey, in conversation: ConversationKey, _ range: SeqRange) throws -> Int {
     var statement = try store.connection.prepare(
       """
@@ -45,7 +47,7 @@ package struct Mentions {
     return try statement.step() ? statement.int(0) : 0
   }
 
-  /// Removes the mentions of a user from the messages of a range.
+  /// Removes the mentions of one user from the messages of a range.
   package func remove(_ user: UserKey, in conversation: ConversationKey, _ range: SeqRange) throws {
     var statement = try store.connection.prepare(
       "SELECT seq FROM mention WHERE conversation = ? AND user = ? AND seq BETWEEN ? AND ?")
@@ -64,7 +66,9 @@ package struct Mentions {
     }
   }
 
-  /// Replaces the users that a message mentions, and updates the counts of those who have not read it.
+  /// Replaces the users that a message mentions.
+  ///
+  /// Updates the count of mentions for each of the users who has not read the message.
   func set(_ users: [UserKey], of message: Messages.Row) throws {
     let seqs = message.address.seq...message.address.seq
     let conversation = message.address.conversation

@@ -5,7 +5,9 @@ internal import DMSystem
 // Writes: conversation, message, reaction.
 
 extension Messages {
-  /// A message as stored, without a check of who may see it.
+  /// A message as it is stored.
+  ///
+  /// Nothing checks who may see it.
   package struct Row {
     package let key: MessageKey
     package let address: Address
@@ -25,9 +27,11 @@ extension Messages {
       mentions: statement.text(3).utf8.split(separator: 0x20).map { Handle(stored: String(Substring($0))) })
   }
 
-  /// Turns a message into a tombstone: its text is overwritten, and it no longer counts as unread.
+  /// Turns a message into a tombstone.
   ///
-  /// Linear in the participants; those who have not read it cost most.
+  /// Its text is overwritten, and the message no longer counts as unread.
+  ///
+  /// Linear in the number of participants. Participants who have not read the message cost most.
   package func makeTombstone(of message: Row, at time: Timestamp) throws {
     let (conversation, seq) = (message.address.conversation, message.address.seq)
     for user in try store.readState.unreadBy(seq, in: conversation) {
@@ -67,7 +71,7 @@ extension Messages {
     try store.changes.append(.deleted, conversation: conversation, user: message.sender, seqs: seq...seq, at: .now)
   }
 
-  /// The messages that have expired and are not tombstones yet, the first to expire first.
+  /// The messages that have expired and are not yet tombstones, in the order in which they expired.
   package func expiredMessages(now: Timestamp, limit: Int = -1) throws -> [(
     conversation: ConversationKey, seq: Int, sender: UserKey, at: Timestamp
   )] {
@@ -85,20 +89,24 @@ extension Messages {
     return found
   }
 
-  /// When the next message expires; nil if none does.
+  /// The time at which the next message expires; nil if no message will expire.
   package func nextExpiry() throws -> Timestamp? {
     var statement = try store.connection.prepare(
       "SELECT expires_at FROM message WHERE expires_at IS NOT NULL AND deleted_at IS NULL ORDER BY expires_at LIMIT 1")
     return try statement.step() ? statement.timestamp(0) : nil
   }
 
-  /// The limits, because other processes wait for a write: the expired messages that it turns into tombstones, and the
-  /// microseconds that this takes.
+  /// The maximum number of expired messages that one write turns into tombstones, and the maximum time for this in
+  /// microseconds.
+  ///
+  /// There is a limit because other processes wait for the write to end.
   private static let expiryBatch = (count: 500, time: 20_000 as Int64)
 
-  /// Turns expired messages into tombstones, the oldest first; the rest is left for the next write.
+  /// Turns expired messages into tombstones, in the order in which they expired.
   ///
-  /// - Returns: the number of messages.
+  /// Messages beyond the limit are left for the next write.
+  ///
+  /// - Returns: the number of messages that became tombstones.
   @discardableResult
   package func deleteExpired(now: Timestamp) throws -> Int {
     let end = monotonicMicroseconds() + Self.expiryBatch.time
@@ -112,7 +120,9 @@ extension Messages {
     return count
   }
 
-  /// Corrects the time at which a message was edited, without logging a change.
+  /// Corrects the time at which a message was last edited.
+  ///
+  /// No change is logged.
   package func set(editedAt time: Timestamp?, of message: Row) throws {
     do {
       var update = try store.connection.prepare(

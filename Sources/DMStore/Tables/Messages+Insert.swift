@@ -2,13 +2,13 @@ package import DMModel
 internal import DMSystem
 
 extension Messages {
-  /// The source of a new message's time and of the time at which it expires.
+  /// What decides the time of a new message and the time at which the message expires.
   package enum Origin: Equatable, Sendable {
-    /// This store: now, and the lifetime of the message or of its conversation.
+    /// This store: the message gets the present time, and the lifetime of the message or of its conversation.
     case here
-    /// An import: the message is history.
+    /// An import: the message has the time in the imported line, and is history.
     case imported(at: Timestamp)
-    /// The hub, which has ordered it.
+    /// The hub, which has ordered the message and decided both times.
     case hub(at: Timestamp, expiresAt: Timestamp?)
   }
 
@@ -18,10 +18,12 @@ extension Messages {
     package var text: String? = nil
     package var nonce: String? = nil
     package var replyTo: Identifier? = nil
-    /// The user who sent the original of a forwarded message.
+    /// For a forwarded message, the user who sent the original message.
     package var forwardedFrom: UserKey? = nil
     package var origin = Origin.here
-    /// The lifetime in microseconds; nil for the conversation's lifetime; unused if the hub has ordered the message.
+    /// The lifetime in microseconds; nil for the conversation's lifetime.
+    ///
+    /// The lifetime is ignored if the hub has ordered the message.
     package var lifetime: Int64? = nil
     package var systemKind: Message.SystemKind? = nil
     package var subject: String? = nil
@@ -49,9 +51,11 @@ extension Messages {
     }
   }
 
-  /// Adds a message at the end of a conversation, updates `row`, and logs the change unless the message is imported.
+  /// Adds a message at the end of a conversation, and updates `row`.
   ///
-  /// - Returns: the message's id, the time at which it expires, and its attachments.
+  /// Logs the change, unless the message is imported.
+  ///
+  /// - Returns: the id of the message, the time at which the message expires, and its attachments.
   package func insert(_ message: NewMessage, into row: inout Conversations.Row) throws -> (
     id: Identifier, expiresAt: Timestamp?, attachments: [Attachment]
   ) {
@@ -75,9 +79,10 @@ extension Messages {
     return (id, expiresAt, try store.attachments.attach(message.attachments, to: key, by: message.sender, at: time))
   }
 
-  /// The time of a message that is added to a conversation, and the end of its lifetime.
+  /// The time of a message that is added to a conversation, and the time at which the message expires.
   ///
-  /// For a message of this store, `time(after:now:)` determines its time, but its lifetime starts now.
+  /// If this store decides, `time(after:now:)` computes the time of the message, but the lifetime starts at the present
+  /// time.
   private func times(of message: NewMessage, in row: Conversations.Row) -> (Timestamp, expiresAt: Timestamp?) {
     func end(_ start: Timestamp, _ lifetime: Int64?) -> Timestamp? {
       lifetime.map { Timestamp(microseconds: start.microseconds + $0) }
@@ -85,7 +90,7 @@ extension Messages {
     switch message.origin {
     case .here:
       let now = Timestamp.now
-      // Announcements ignore the conversation's lifetime.
+      // The conversation's lifetime does not apply to announcements.
       let lifetime = message.lifetime ?? (message.systemKind == nil ? row.expireAfter : nil)
       return (Self.time(after: row.lastActivity, now: now), end(now, lifetime))
     case .imported(let time): return (time, end(time, message.lifetime))
@@ -121,14 +126,15 @@ extension Messages {
     return MessageKey(number: store.connection.lastInsertedRow)
   }
 
-  /// The maximum number of microseconds by which a clock may be set back while the times of a conversation still
-  /// increase.
+  /// The maximum number of microseconds by which a clock may be set back so that the times of a conversation still
+  /// ascend.
   package static let tolerance: Int64 = 60_000_000
 
-  /// The time of a new message: now, or a microsecond after the last message if the clock was set back a little.
+  /// The time of a new message: the present time or, if the clock was set back a little, a microsecond after the last
+  /// message.
   ///
-  /// If the last message is more than a minute ahead of the clock, its time is considered wrong, and the result is
-  /// `now`.
+  /// If the last message is more than a minute ahead of the clock, the time of that message counts as wrong, and the
+  /// result is `now`.
   package static func time(after last: Timestamp, now: Timestamp) -> Timestamp {
     if last.microseconds - now.microseconds > tolerance { return now }
     return max(now, Timestamp(microseconds: last.microseconds + 1))

@@ -3,15 +3,17 @@ package import DMModel
 // Reads: attachment, message.
 
 extension Messages {
-  /// The conditions of a search other than its words.
+  /// The conditions of a search apart from its words.
   package struct SearchFilter {
-    /// Nil for all conversations that the user is or was in.
+    /// The conversations to search; nil for all conversations that the user is or was in.
     package let conversations: [ConversationKey]?
     package let sender: UserKey?
     package let since: Timestamp
-    /// The end of the time range, not included.
+    /// The end of the time range.
+    ///
+    /// The range does not include this time.
     package let before: Timestamp
-    /// The numbers of the messages to search, for a search in one conversation.
+    /// If the search is in one conversation, the numbers of the messages to search.
     package let seqs: Range<Int>
     package let contents: Set<SearchRequest.Content>
 
@@ -39,7 +41,7 @@ extension Messages {
     AND (NOT ?9 OR m.attachment_count > 0 AND EXISTS (SELECT 1 FROM attachment a WHERE a.message = m.id AND a.kind = 1))
     """
 
-  /// Whether a message matches a filter and the user sees it.
+  /// Whether a message matches a filter and is visible to the user.
   package func passes(_ key: MessageKey, _ filter: SearchFilter, as viewer: Viewer) throws -> Bool {
     var statement = try store.connection.prepare(as: "passes", "\(Self.filtered) WHERE m.id = ?10 AND \(Self.passes)")
     Self.bind(filter, to: &statement)
@@ -47,8 +49,8 @@ extension Messages {
     return try statement.step() && sees(statement, filter, as: viewer)
   }
 
-  /// Passes the keys of the messages that match a filter and that the user sees, newest first, until `body` returns
-  /// false.
+  /// Passes the keys of the messages that match a filter and are visible to the user to `body`, newest first, until
+  /// `body` returns false.
   package func newest(_ filter: SearchFilter, as viewer: Viewer, _ body: (MessageKey) throws -> Bool) throws {
     let isOne = filter.conversations?.count == 1
     var statement =
@@ -94,7 +96,7 @@ extension Messages {
     return keys
   }
 
-  /// The messages with these keys that a user sees, in the same order.
+  /// Those of the messages with these keys that a user sees, in the order of the keys.
   package func seen(_ keys: ArraySlice<MessageKey>, as viewer: Viewer) throws -> [(
     key: MessageKey, message: Message
   )] {
@@ -112,7 +114,7 @@ extension Messages {
 }
 
 extension Messages {
-  /// The announcements that users joined or left a conversation, the newest first.
+  /// The announcements that users joined or left a conversation, newest first.
   package func comings(in conversation: ConversationKey) throws -> [(seq: Int, handle: Handle, isComing: Bool)] {
     var statement = try store.connection.prepare(
       """

@@ -4,7 +4,9 @@ internal import DMSystem
 // Reads: message, participant, read_range.
 
 extension Messages {
-  /// A position in the order of all messages: by time, then by arrival.
+  /// A position in the order of all messages.
+  ///
+  /// Messages are sorted by time; messages with the same time, by arrival.
   package struct TimelinePosition {
     package var createdAt: Timestamp
     package var key: MessageKey
@@ -17,19 +19,23 @@ extension Messages {
     }
   }
 
-  /// Selects messages that a user sees.
+  /// The conditions for the messages of a timeline that a user sees.
   package struct TimelineFilter {
     package let user: UserKey
-    /// Nil for all conversations that the user is in.
+    /// The conversations; nil for all conversations that the user is in.
     package let conversations: [ConversationKey]?
-    /// Nil for all senders.
+    /// The sender; nil for all senders.
     package let sender: UserKey?
-    /// The end of the time range, not included.
+    /// The end of the time range.
+    ///
+    /// The range does not include this time.
     package let before: Timestamp
-    /// The last message of the history; the stream delivers later messages.
+    /// The key of the last message of the history.
+    ///
+    /// A stream delivers the messages after it.
     package let lastKey: MessageKey
     package let unreadOnly: Bool
-    /// Leaves out conversations that are muted at this time; nil leaves out none.
+    /// Conversations that are muted at this time are left out; with nil, none are.
     package let unmutedAt: Timestamp?
 
     package init(
@@ -46,8 +52,10 @@ extension Messages {
     }
   }
 
-  /// Reads the next `limit` messages from a position on; returns those that the user sees, in order, and the position
-  /// after the last one read; nil if there are no more.
+  /// Reads the next `limit` messages from a position on.
+  ///
+  /// Returns those of them that the user sees, in order, and the position after the last message that was read; nil if
+  /// there are no more messages.
   package func timeline(_ filter: TimelineFilter, from position: TimelinePosition, limit: Int, as viewer: Viewer) throws
     -> (messages: [Message], next: TimelinePosition)?
   {
@@ -71,7 +79,9 @@ extension Messages {
     return next.map { (messages, $0) }
   }
 
-  /// The position of the first of the newest `count` messages that a user sees, at the earliest a given time.
+  /// The position of the first of the newest `count` messages that a user sees.
+  ///
+  /// If that message is older than `since`, the result is the position of `since`.
   package func start(ofNewest count: Int, _ filter: TimelineFilter, since: Timestamp, as viewer: Viewer) throws
     -> TimelinePosition
   {
@@ -97,10 +107,10 @@ extension Messages {
     return .start(of: since)
   }
 
-  /// The conditions of a filter on a message `m`, in parameters 1 to 7.
+  /// The SQL conditions of a filter on a message `m`, with the parameters 1 to 7.
   ///
-  /// They do not check whether the user is in the conversation: the viewer checks this, and caches it for each
-  /// conversation.
+  /// The conditions do not check whether the user is in the conversation. The viewer checks it, and caches the result
+  /// for each conversation.
   private static let timelineCondition = """
     m.created_at < ?2 AND m.id <= ?3
     AND (NOT ?4 OR m.seq > coalesce((SELECT to_seq FROM read_range r WHERE r.conversation = m.conversation
@@ -121,8 +131,9 @@ extension Messages {
     statement.bind(filter.sender)
   }
 
-  /// Finds the newest messages of a range that a user sees, at most `count`: the number of the first, and how many
-  /// there are.
+  /// Finds the newest messages of a range that a user sees, at most `count` of them.
+  ///
+  /// Returns the number of the first of these messages, and how many there are.
   package func start(ofNewest count: Int, in range: SeqRange, of conversation: ConversationKey, as viewer: Viewer)
     throws
     -> (seq: Int, count: Int)
@@ -148,17 +159,20 @@ extension Messages {
     return (first, found)
   }
 
-  /// Finds the newest messages that a user sees, at most `count`: the number of the first, nil if there are fewer than
-  /// `count`, and how many there are.
+  /// Finds the newest messages that a user sees, at most `count` of them.
   ///
-  /// Linear in `count` and in the messages in between that the user does not see.
+  /// Returns how many there are, and the number of the first of these messages, or nil if there are fewer than `count`.
+  ///
+  /// Linear in `count` and in the number of messages between these messages that the user does not see.
   package func end(_ count: Int, of row: Conversations.Row, as viewer: Viewer) throws -> (seq: Int?, count: Int) {
     guard row.lastVisibleSeq > 0 else { return (nil, 0) }
     let start = try start(ofNewest: count, in: 1...row.lastVisibleSeq, of: row.key, as: viewer)
     return (start.count == count ? start.seq : nil, start.count)
   }
 
-  /// The key of the last stored message; keys increase, and are never reused.
+  /// The key of the last stored message.
+  ///
+  /// The keys of messages ascend, and are never reused.
   package func lastMessageKey() throws -> MessageKey {
     var statement = try store.connection.prepare("SELECT max(id) FROM message")
     return MessageKey(number: try statement.step() ? statement.int64(0) : 0)
@@ -173,14 +187,14 @@ extension Messages {
 }
 
 extension Messages {
-  /// The messages of a range that a user sent.
+  /// The messages of a range that one user has sent.
   package func seqs(of sender: UserKey, _ range: SeqRange, in conversation: ConversationKey) throws -> [SeqRange] {
     var statement = try store.connection.prepare(
       "SELECT seq, seq FROM message WHERE conversation = ?1 AND sender = ?2 AND seq BETWEEN ?3 AND ?4 ORDER BY seq")
     return try store.readState.ranges(&statement, sender, conversation, range)
   }
 
-  /// The messages of a range that others sent and that a user sees.
+  /// The messages of a range that other users have sent and that the viewer sees.
   package func seqsOfOthers(_ range: SeqRange, as viewer: Viewer, in conversation: ConversationKey) throws
     -> [SeqRange]
   {
@@ -194,11 +208,13 @@ extension Messages {
       difference(of: others, minus: store.readState.unreachable(range, as: viewer, in: conversation)))
   }
 
-  /// The senders of a range of messages, in the order of their first messages, each with the messages that a user sees.
+  /// The senders of the messages of a range, in the order of their first messages.
+  ///
+  /// Each sender comes with their messages in the range that the viewer sees.
   ///
   /// - Parameters:
-  ///   - only: the only sender to return; nil for all.
-  ///   - other: a sender to leave out; nil for none.
+  ///   - only: the only sender to return; nil for all senders.
+  ///   - other: a sender to leave out; nil to leave out none.
   package func senders(
     of seqs: SeqRange, in conversation: ConversationKey, only: UserKey? = nil, besides other: UserKey? = nil,
     as viewer: Viewer

@@ -7,14 +7,14 @@ internal import DMSystem
 package struct Messages {
   let store: Store
 
-  /// The conversation and number of a message by its key.
+  /// The conversation and the number of the message with a key; nil if there is no such message.
   package func address(of key: MessageKey) throws -> Address? {
     var statement = try store.connection.prepare("SELECT conversation, seq FROM message WHERE id = ?")
     statement.bind(key)
     return try statement.step() ? Address(conversation: statement.conversationKey(0), seq: statement.int(1)) : nil
   }
 
-  /// The numbers of the messages of a conversation that have attachments, the newest first.
+  /// The numbers of the messages of a conversation that have attachments, newest first.
   package func seqsWithAttachments(in conversation: ConversationKey) throws -> [Int] {
     var statement = try store.connection.prepare(
       "SELECT seq FROM message WHERE conversation = ? AND attachment_count > 0 ORDER BY seq DESC")
@@ -36,21 +36,24 @@ package struct Messages {
     m.forwarded_from
     """
 
-  /// The numbers of a message's columns in a row that has other columns before them.
+  /// The column numbers of a message in a row in which other columns come first.
   struct Columns {
     let first: Int32
 
     func callAsFunction(_ column: Column) -> Int32 { first + column.rawValue }
   }
 
-  /// The columns that decide how a message is shown, read once.
+  /// The columns that decide how a message is shown.
+  ///
+  /// The columns are read once for each message.
   private struct Head {
     let conversation: ConversationKey
     let seq: Int
     let sender: UserKey
     let expiresAt: Timestamp?
     let isGone: Bool
-    /// Whether it is shown as a tombstone because it has expired, although no write has made it a tombstone yet.
+    /// Whether the message is shown as a tombstone because it has expired and no write has yet turned it into a
+    /// tombstone.
     var isOver = false
 
     init(_ row: borrowing Statement, _ at: Columns) {
@@ -62,7 +65,7 @@ package struct Messages {
     }
   }
 
-  /// A message as a user sees it; nil if they do not see it.
+  /// A message as a user sees it; nil if the user does not see the message.
   package func message(_ row: borrowing Statement, from first: Int32, as viewer: Viewer) throws -> Message? {
     assert(row.has(Column.self, from: first))
     let at = Columns(first: first)
@@ -71,34 +74,34 @@ package struct Messages {
       try viewer.sees(
         head.seq, in: head.conversation, from: head.sender, isGone: head.isGone, expiresAt: head.expiresAt)
     else { return nil }
-    // A message that has expired since the last write is shown as a tombstone already.
+    // If a message has expired since the last write, it is shown as a tombstone.
     head.isOver = viewer.extras == .tombstones && !head.isGone && head.expiresAt.map { $0 <= viewer.now } == true
-    // Returned directly: copying a message costs as much as reading it.
+    // The result is returned without a variable, because copying a message costs as much as reading it.
     if head.isOver || isPlain(row, at, head) { return try common(row, at, head, as: viewer) }
     var message = try common(row, at, head, as: viewer)
     try addRest(row, at, to: &message, as: viewer)
     return message
   }
 
-  /// Whether a message has neither text nor attachments, although it is not an announcement and not deleted.
+  /// Whether a message has neither text nor attachments and is neither an announcement nor a tombstone.
   private func isUnreadable(_ row: borrowing Statement, _ at: Columns) -> Bool {
     row.isNull(at(.text)) && row.isNull(at(.systemKind)) && row.isNull(at(.deletedAt))
       && row.int64(at(.attachmentCount)) == 0
   }
 
-  /// Whether a message has only the members that all messages have.
+  /// Whether a message has no members apart from those that all messages have.
   private func isPlain(_ row: borrowing Statement, _ at: Columns, _ head: Head) -> Bool {
     !row.isNull(at(.text)) && row.isNull(at(.editedAt)) && !head.isGone && row.isNull(at(.systemKind))
       && row.isNull(at(.mentions)) && row.int64(at(.reactionCount)) == 0 && row.int64(at(.attachmentCount)) == 0
       && row.isNull(at(.forwardedFrom))
   }
 
-  /// Makes a message with the members that all messages have.
+  /// Makes a message with only the members that all messages have.
   private func common(_ row: borrowing Statement, _ at: Columns, _ head: Head, as viewer: Viewer) throws -> Message {
     let (conversation, seq, sender) = (head.conversation, head.seq, head.sender)
     let surroundings = viewer.surroundings
     let status = try viewer.statuses.status(of: seq, in: conversation, from: sender)
-    // A gone message counts as read.
+    // A deleted or expired message counts as read.
     let isUnread =
       try sender != viewer.user && !head.isOver && !head.isGone && !surroundings.isRead(seq, in: conversation)
     let readByCount = status == .read ? try viewer.statuses.readerCount(of: seq, in: conversation, from: sender) : 0
@@ -148,7 +151,8 @@ package struct Messages {
     return try statement.step() ? Address(conversation: statement.conversationKey(0), seq: statement.int(1)) : nil
   }
 
-  /// The conversation and number of a message by its id, or by the id under which it waited for the hub.
+  /// The conversation and the number of the message with an id, or of the message that waited for the hub under this
+  /// id.
   package func address(ofIDOrAlias id: Identifier) throws -> Address? {
     if let address = try address(of: id) { return address }
     guard store.isLinked, let hubID = try store.waiting.alias(id) else { return nil }
@@ -162,9 +166,11 @@ package struct Messages {
     return try statement.step() ? statement.identifier(0) : nil
   }
 
-  /// Checks that the last message of a conversation is present, so that a reader of all messages reaches the end.
+  /// Checks that the last message of a conversation exists.
   ///
-  /// - Throws: `store_damaged` if it is missing.
+  /// Otherwise a reader of all messages would not notice that the end is missing.
+  ///
+  /// - Throws: `store_damaged` if the message is missing.
   package func checkEnd(of row: Conversations.Row) throws {
     guard row.lastVisibleSeq > 0, try identifier(of: Address(conversation: row.key, seq: row.lastVisibleSeq)) == nil
     else { return }
@@ -187,7 +193,7 @@ package struct Messages {
     ORDER BY +seq DESC LIMIT 1
     """
 
-  /// The newest message with a nonce, from one sender or, if `sender` is nil, from any.
+  /// The newest message with a nonce from a sender; if `sender` is nil, from any sender.
   package func address(of nonce: String, from sender: UserKey?, in conversation: ConversationKey) throws -> Address? {
     var statement = try store.connection.prepare(Self.addressOfNonce)
     statement.bind(conversation)
@@ -215,9 +221,9 @@ package struct Messages {
     return messages
   }
 
-  /// The newest message up to a number that a user sees.
+  /// The newest message with at most this number that a user sees; nil if there is none.
   ///
-  /// Linear in the later messages that the user does not see, except those hidden in ranges.
+  /// Linear in the number of later messages that the user does not see. Messages in hidden ranges cost nothing.
   func newestMessage(in conversation: ConversationKey, upTo seq: Int, as viewer: Viewer) throws -> Message? {
     var next: Int? = seq
     while let end = next {
@@ -242,10 +248,10 @@ package struct Messages {
     return nil
   }
 
-  /// The numbers of the messages that were sent at a time or later, ascending.
+  /// The numbers of the messages that were sent at or after a time, ascending.
   ///
-  /// Each message is compared by its own time, because a clock that is set back makes times go back. Linear in the
-  /// messages of the conversation, or in the messages of all conversations since that time, whichever are fewer.
+  /// The time of each message is compared, because times do not ascend if a clock was set back. Linear in the number of
+  /// messages of the conversation, or of the messages of all conversations since that time, whichever is smaller.
   package func seqs(notBefore time: Timestamp, in row: Conversations.Row) throws -> [SeqRange] {
     var seqs = try seqsByTime(notBefore: time, in: row)
     if seqs == nil {
@@ -261,7 +267,7 @@ package struct Messages {
     return coalesced((seqs ?? []).map { $0...$0 })
   }
 
-  /// Reads the messages of all conversations since a time; nil if these are more than the messages of the conversation.
+  /// Reads the messages of all conversations since a time; nil if they outnumber the messages of the conversation.
   private func seqsByTime(notBefore time: Timestamp, in row: Conversations.Row) throws -> [Int]? {
     var statement = try store.connection.prepare(
       "SELECT conversation, seq FROM message INDEXED BY message_created WHERE created_at >= ?")
@@ -279,7 +285,7 @@ package struct Messages {
 }
 
 extension Messages {
-  /// The words that identify a message in a finding: its conversation's id and its number.
+  /// The words that identify a message in a finding: the id of its conversation, and its number.
   package func reference(to message: MessageKey) throws -> String {
     var statement = try store.connection.prepare(
       "SELECT c.uuid, m.seq FROM message m JOIN conversation c ON c.id = m.conversation WHERE m.id = ?")

@@ -5,8 +5,10 @@ package import DMModel
 
 /// The operations that are pushed again because the hub was restored.
 extension Outbox {
-  /// Marks the open operations of a conversation as repeated, because the hub was restored: if the hub refuses one, it
-  /// waits for the conversation.
+  /// Marks the unfinished operations of a conversation as repeated, because the hub was restored.
+  ///
+  /// If the hub refuses a repeated operation because the hub lacks the conversation, message or user, the operation is
+  /// postponed, and does not count as refused.
   package func repeatOpen(in conversation: ConversationKey) throws {
     var update = try store.connection.prepare(
       "UPDATE outbox SET is_repeated = 1 WHERE conversation = ? AND state < 3")
@@ -14,9 +16,9 @@ extension Outbox {
     try update.run()
   }
 
-  /// Queues a finished operation again, because the hub was restored.
+  /// Queues a finished operation again, because the hub was restored and has lost its entry.
   ///
-  /// - Parameter arguments: the new arguments; nil to keep the old ones.
+  /// - Parameter arguments: the new arguments; nil to keep the old arguments.
   package func queueAgain(_ key: OutboxKey, _ payload: [UInt8]?, arguments: String? = nil) throws {
     var update = try store.connection.prepare(
       """
@@ -31,7 +33,7 @@ extension Outbox {
     store.rings = true
   }
 
-  /// Replaces the part of an operation that the hub reads.
+  /// Replaces the arguments of an operation: the fields that the hub reads.
   package func set(arguments: String, of key: OutboxKey) throws {
     var update = try store.connection.prepare("UPDATE outbox SET arguments = ?2 WHERE id = ?1")
     update.bind(key)
@@ -39,8 +41,8 @@ extension Outbox {
     try update.run()
   }
 
-  /// Queues the repeated operations of a conversation now: those that wait until the hub names it, and those refused
-  /// with `other_members`.
+  /// Makes the repeated operations of a conversation due now: operations that were postponed until the hub reports the
+  /// conversation, and operations that the hub has refused with `other_members`.
   package func wake(in conversation: ConversationKey) throws {
     var update = try store.connection.prepare(
       """
@@ -51,7 +53,9 @@ extension Outbox {
     try update.run()
   }
 
-  /// Whether the user has deleted a message for everyone; linear in the operations of the last 30 days.
+  /// Whether the user has deleted a message for everyone.
+  ///
+  /// Linear in the number of operations of the last 30 days.
   func hasDeletion(of target: Identifier) throws -> Bool {
     var statement = try store.connection.prepare("SELECT 1 FROM outbox WHERE target = ? AND act = ?")
     statement.bind(target)

@@ -3,11 +3,11 @@ package import DMModel
 // Reads: message, message_alias, outbox, waiting.
 // Writes: outbox.
 
-/// The operations of a linked store for its hub, in the order in which they were done.
+/// The operations that a linked store queues for its hub, in the order in which the user did them.
 package struct Outbox {
   let store: Store
 
-  /// A kind of operation; stores contain the numbers.
+  /// The kind of an operation, which is stored as a number.
   package enum Act: Int64, CaseIterable, Sendable {
     case say = 1
     case edit, delete, react, read, delivered, begin, group, add, remove, leave, title, avatar, expire, profile, report
@@ -15,9 +15,9 @@ package struct Outbox {
 
   package enum State: Int64, Sendable {
     case queued = 0
-    /// Its push has begun; the hub may have it.
+    /// The push of the operation has begun, so the hub may have it.
     case sending
-    /// The hub has ordered it; the store has not pulled its entry yet.
+    /// The hub has ordered the operation, but the store has not pulled its entry yet.
     case acknowledged
     case refused
     case done
@@ -29,9 +29,9 @@ package struct Outbox {
     package var conversation: ConversationKey?
     package var target: Identifier?
     package let nonce: Identifier
-    /// The other fields that the hub reads: a JSON object.
+    /// The other fields that the hub reads, as a JSON object.
     package var arguments = "{}"
-    /// The content that the hub does not read: the bytes of a JSON object.
+    /// The fields that the hub does not read, as the bytes of a JSON object.
     package var payload: [UInt8]?
     package var notBefore: Timestamp?
 
@@ -63,9 +63,9 @@ package struct Outbox {
     package let triedAt: Timestamp?
     package var notBefore: Timestamp?
     package let rev: Int64?
-    /// The code of the reason why the hub refused it.
+    /// The code of the reason why the hub refused the operation; nil if it did not.
     package let fault: String?
-    /// Whether it is pushed again because the hub was restored.
+    /// Whether the operation is pushed again because the hub was restored.
     package let isRepeated: Bool
   }
 
@@ -79,8 +79,8 @@ package struct Outbox {
     fault, is_repeated
     """
 
-  /// False only for acts on a message that the store does not have, because the hub has lost it: they wait in case the
-  /// message comes back.
+  /// A condition that is false only for operations on a message that the hub has lost and that the store does not have;
+  /// such operations wait, because the message may come back.
   private static let hasMessage = """
     (state = 3 OR act NOT IN (2, 3, 4) AND (act <> 15 OR target IS NULL) OR EXISTS (SELECT 1 FROM waiting WHERE uuid = outbox.target)
     OR EXISTS (SELECT 1 FROM message WHERE uuid IN (
@@ -89,8 +89,8 @@ package struct Outbox {
 
   /// Adds an operation at the end.
   ///
-  /// If a finished operation has the nonce of a new message, that operation gets another nonce, because the hub has
-  /// lost its message.
+  /// If a finished operation has the nonce of a new message, the hub has lost the earlier message, and the finished
+  /// operation gets another nonce.
   package func append(_ operation: NewOperation, at time: Timestamp) throws -> OutboxKey {
     if operation.act == .say {
       var free = try store.connection.prepare("UPDATE outbox SET nonce = randomblob(16) WHERE nonce = ? AND state = 4")
@@ -115,7 +115,7 @@ package struct Outbox {
     return OutboxKey(number: store.connection.lastInsertedRow)
   }
 
-  /// The operations from a key on that are neither done nor refused, the oldest first, without those on lost messages.
+  /// The operations from a key on that are neither done nor refused, without those on lost messages, oldest first.
   package func open(from key: OutboxKey = OutboxKey(number: 0), limit: Int = .max) throws -> [Row] {
     try rows("WHERE id >= ? AND state < 3 AND \(Self.hasMessage) ORDER BY id LIMIT ?") {
       $0.bind(key)
@@ -123,24 +123,24 @@ package struct Outbox {
     }
   }
 
-  /// The operations that are not done, including refused ones, the oldest first, without those on lost messages.
+  /// The operations that are not done, including refused operations, without those on lost messages, oldest first.
   package func pending() throws -> [Row] { try rows("WHERE state < 4 AND \(Self.hasMessage) ORDER BY id") { _ in } }
 
   package func row(at key: OutboxKey) throws -> Row? { try rows("WHERE id = ?") { $0.bind(key) }.first }
 
   package func row(nonce: Identifier) throws -> Row? { try rows("WHERE nonce = ?") { $0.bind(nonce) }.first }
 
-  /// The unfinished operations on a message, the oldest first.
+  /// The operations on a message that are not done, oldest first.
   package func pending(about target: Identifier) throws -> [Row] {
     try rows("WHERE target = ? AND state < 4 ORDER BY id") { $0.bind(target) }
   }
 
-  /// The unfinished operations in a conversation, the oldest first.
+  /// The operations in a conversation that are not done, oldest first.
   package func pending(in conversation: ConversationKey) throws -> [Row] {
     try rows("WHERE conversation = ? AND state < 4 ORDER BY id") { $0.bind(conversation) }
   }
 
-  /// The operations in a conversation that the hub has ordered after a rev, in the order in which they were done here.
+  /// The finished operations in a conversation whose entries come after a rev, in the order in which the user did them.
   package func done(in conversation: ConversationKey, after rev: Int64) throws -> [Row] {
     try rows("WHERE conversation = ? AND state = 4 AND rev > ? ORDER BY id") {
       $0.bind(conversation)
@@ -148,7 +148,7 @@ package struct Outbox {
     }
   }
 
-  /// The waiting operations, without those on lost messages and without delivery receipts, and the refused operations.
+  /// Counts queued and refused operations, without queued delivery receipts and operations on lost messages.
   package func counts() throws -> (queued: Int, oldestQueuedAt: Timestamp?, refused: Int) {
     var statement = try store.connection.prepare(
       text: """
@@ -167,7 +167,7 @@ package struct Outbox {
     assert(statement.has(Column.self))
     var rows: [Row] = []
     while try statement.step() {
-      // A later version may have queued an act that this version does not know.
+      // A later version of dm may have queued an act that this version cannot read.
       guard let act = Act(stored: statement.int64(Column.act), hasTarget: !statement.isNull(Column.target)),
         let state = State(rawValue: statement.int64(Column.state))
       else { continue }
@@ -186,9 +186,9 @@ package struct Outbox {
     return rows
   }
 
-  // MARK: What becomes of them
+  // MARK: Changes of state
 
-  /// Records an attempt to push operations, before the push: from then on the hub may have them.
+  /// Records the start of a push, before the operations are sent, because from then on the hub may have them.
   package func begin(_ keys: [OutboxKey], at time: Timestamp) throws {
     var update = try store.connection.prepare(
       """
@@ -202,8 +202,7 @@ package struct Outbox {
 
   /// Queues again all operations whose outcome is uncertain.
   ///
-  /// - Parameter acknowledged: whether to queue also operations that the hub has acknowledged, because its state has
-  ///   changed.
+  /// - Parameter acknowledged: whether to queue acknowledged operations, too, because the state of the hub has changed.
   package func requeue(acknowledged: Bool) throws {
     var update = try store.connection.prepare("UPDATE outbox SET state = 0 WHERE state = 1 OR ?1 AND state = 2")
     update.bind(acknowledged)
@@ -226,7 +225,7 @@ package struct Outbox {
     try update.run()
   }
 
-  /// Finishes an operation that the hub never had, and frees its nonce for another operation.
+  /// Finishes an operation that the hub has never had, and makes its nonce available for another operation.
   package func cancel(_ key: OutboxKey) throws {
     var update = try store.connection.prepare(
       "UPDATE outbox SET state = 4, payload = NULL, fault = NULL, nonce = randomblob(16) WHERE id = ?")
@@ -241,14 +240,14 @@ package struct Outbox {
     try update.run()
   }
 
-  /// Marks all operations that the hub has not acknowledged as refused.
+  /// Marks all operations that the hub has neither acknowledged nor refused as refused.
   package func refuseQueued(_ fault: String) throws {
     var update = try store.connection.prepare("UPDATE outbox SET state = 3, fault = ? WHERE state < 2")
     update.bind(fault)
     try update.run()
   }
 
-  /// The time of the first postponed operation; nil if none is postponed.
+  /// The earliest time at which a postponed operation is due; nil if none is postponed.
   package func postponedUntil() throws -> Timestamp? {
     var statement = try store.connection.prepare(
       "SELECT min(not_before) FROM outbox WHERE state = 0 AND not_before > ? AND not_before < ?")
@@ -257,7 +256,7 @@ package struct Outbox {
     return try statement.step() ? statement.optionalTimestamp(0) : nil
   }
 
-  /// Queues an operation again, to be tried after a time; an attempt that `isUndone` had no effect, and does not count.
+  /// Queues an operation again, due at a time; if `isUndone`, the last attempt is not counted, because it had no effect.
   package func postpone(_ key: OutboxKey, until time: Timestamp?, isUndone: Bool = false) throws {
     var update = try store.connection.prepare(
       "UPDATE outbox SET state = 0, fault = NULL, not_before = ?2, attempts = attempts - ?3 WHERE id = ?1 AND state < 4"
@@ -269,7 +268,7 @@ package struct Outbox {
     store.rings = true
   }
 
-  /// Replaces the arguments or the payload of an operation; only for one that the hub cannot have yet.
+  /// Replaces the arguments or the payload of an operation, which the hub cannot have yet.
   package func replace(arguments: String? = nil, payload: [UInt8]? = nil, of key: OutboxKey) throws {
     var update = try store.connection.prepare(
       "UPDATE outbox SET arguments = coalesce(?2, arguments), payload = coalesce(?3, payload) WHERE id = ?1")
@@ -285,7 +284,7 @@ package struct Outbox {
     try delete.run()
   }
 
-  /// Deletes operations from before a time that are finished, or whose message the hub has lost.
+  /// Deletes finished operations from before a time, and operations from before it on messages that the hub has lost.
   package func deleteDone(before time: Timestamp) throws {
     var delete = try store.connection.prepare(
       text: "DELETE FROM outbox WHERE created_at < ? AND (state = 4 OR NOT \(Self.hasMessage))")
@@ -295,6 +294,6 @@ package struct Outbox {
 }
 
 extension Outbox.Row {
-  /// Whether the hub takes it only later, because the user is over their quota; `Outbox.postponedUntil` has the same rule.
+  /// Whether the operation is postponed, as the user is over their quota; `Outbox.postponedUntil` has the same condition.
   package var isPostponed: Bool { state == .queued && notBefore.map { $0 > .now && $0 < .forever } == true }
 }

@@ -7,8 +7,9 @@ package import DMModel
 package struct Reactions {
   let store: Store
 
-  /// The reactions that a user sees to a message: emojis in the order of their first use, each with its users in the
-  /// order of their reactions.
+  /// The reactions to a message that a user sees.
+  ///
+  /// The emojis are in the order of their first use; the users of each emoji are in the order of their reactions.
   package func all(to message: MessageKey, as viewer: Viewer) throws -> [Message.Reactions] {
     var statement = try store.connection.prepare("SELECT user, emoji FROM reaction WHERE message = ? ORDER BY at, user")
     statement.bind(message)
@@ -26,7 +27,7 @@ package struct Reactions {
     return found
   }
 
-  /// The current reaction of a user to a message.
+  /// The present reaction of a user to a message; nil if there is none.
   package func reaction(of user: UserKey, to message: MessageKey) throws -> String? {
     var statement = try store.connection.prepare("SELECT emoji FROM reaction WHERE message = ? AND user = ?")
     statement.bind(message)
@@ -34,9 +35,9 @@ package struct Reactions {
     return try statement.step() ? statement.text(0) : nil
   }
 
-  /// Sets a user's only reaction to a message; nil removes it.
+  /// Sets the reaction of a user to a message, which replaces their previous reaction; nil removes it.
   ///
-  /// - Returns: whether this changed anything.
+  /// - Returns: whether the reaction has changed.
   package func react(_ emoji: String?, to message: Messages.Row, by user: UserKey, at time: Timestamp) throws -> Bool {
     if try reaction(of: user, to: message.key).map(ExactString.init) == emoji.map(ExactString.init) { return false }
     do {
@@ -62,7 +63,9 @@ package struct Reactions {
     return true
   }
 
-  /// Sets the time of a reaction, by which reactions are ordered.
+  /// Sets the time of a reaction.
+  ///
+  /// Reactions are sorted by this time.
   package func set(_ time: Timestamp, of user: UserKey, to message: MessageKey) throws {
     var update = try store.connection.prepare("UPDATE reaction SET at = ? WHERE message = ? AND user = ?")
     update.bind(time)

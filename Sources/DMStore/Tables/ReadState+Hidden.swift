@@ -5,10 +5,12 @@ internal import DMSystem
 // Writes: hidden_range.
 
 extension ReadState {
-  /// Hides a range of messages from a user, who deleted them for themselves or was not in the conversation then; hidden
-  /// messages count as read.
+  /// Hides a range of messages from a user, because the user has deleted them for themselves, or was not in the
+  /// conversation then.
   ///
-  /// - Returns: the parts that were not hidden before.
+  /// Hidden messages count as read.
+  ///
+  /// - Returns: the parts of the range that were not hidden before.
   @discardableResult
   package func hide(_ range: SeqRange, from user: UserKey, in conversation: ConversationKey, isDeleted: Bool) throws
     -> [SeqRange]
@@ -26,8 +28,8 @@ extension ReadState {
       try insertHidden(joined, user, conversation, isDeleted: isDeleted)
     }
     if isDeleted {
-      // Already hidden messages become deleted ones, too, so that adding the user again with the history does not show
-      // them.
+      // Messages that were hidden for the other reason become deleted messages, too. Otherwise they would be shown if
+      // the user were added again with the history.
       var delete = try store.connection.prepare(
         """
         UPDATE hidden_range SET is_deleted = 1 WHERE conversation = ?1 AND user = ?2
@@ -60,8 +62,9 @@ extension ReadState {
     try insert.run()
   }
 
-  /// Extends a range by adjacent ranges that are hidden for the same reason, and removes those: messages that are
-  /// deleted one by one become one range.
+  /// Removes the hidden ranges that adjoin a range and have the same reason, and returns the range extended by them.
+  ///
+  /// So messages that are deleted one by one become one range.
   private func takeNeighbors(of range: SeqRange, _ user: UserKey, _ conversation: ConversationKey, isDeleted: Bool)
     throws
     -> SeqRange
@@ -85,9 +88,9 @@ extension ReadState {
     return all
   }
 
-  /// Shows a user again messages that they had deleted for themselves.
+  /// Shows messages again that a user had deleted for themselves.
   ///
-  /// - Returns: whether any was hidden.
+  /// - Returns: whether any of the messages was hidden.
   package func showAgain(_ range: SeqRange, to user: UserKey, in conversation: ConversationKey) throws -> Bool {
     var hidden: [SeqRange] = []
     do {
@@ -125,16 +128,16 @@ extension ReadState {
     try deliver.run()
   }
 
-  /// Why messages are hidden from a user.
+  /// The reason why a message is hidden from a user.
   package enum HiddenReason: Int64 {
     case anyReason
-    /// The user deleted them for themselves.
+    /// The user has deleted the message for themselves.
     case deleted
-    /// They were sent while the user was not in the conversation.
+    /// The message was sent while the user was not in the conversation.
     case neverSeen
   }
 
-  /// The messages of a conversation that are hidden from a user for a reason.
+  /// The messages of a conversation that are hidden from a user for one reason.
   package func hidden(_ reason: HiddenReason, from user: UserKey, in conversation: ConversationKey) throws -> [SeqRange]
   {
     var statement = try store.connection.prepare(

@@ -2,13 +2,15 @@ package import DMModel
 
 // Reads: message.
 
-// What a user's other machines need to know, and cannot learn from the receipts.
+// The part of a user's read state that their other machines need and cannot get from receipts.
 
 extension ReadState {
-  /// The messages up to a number that a user has read without a receipt; the receipts of a former member do not count, because
-  /// they do not reach the user's other machines.
+  /// The messages up to a number that a user has read without a receipt.
   ///
-  /// The ranges also include the messages between these that never count as unread, such as the user's own.
+  /// If the user has left, receipts do not count, because a former member's receipts do not reach the user's other
+  /// machines.
+  ///
+  /// Each range may also include messages that never count as unread, such as the user's own.
   package func privatelyRead(by user: UserKey, in conversation: ConversationKey, upTo last: Int, hasLeft: Bool) throws
     -> [SeqRange]
   {
@@ -31,7 +33,7 @@ extension ReadState {
     }
   }
 
-  /// The messages up to a number that a user has marked as unread after a receipt.
+  /// The messages up to a number that a user has marked as unread after they had sent a receipt.
   package func unreadAgain(by user: UserKey, in conversation: ConversationKey, upTo last: Int) throws -> [SeqRange] {
     guard last > 0 else { return [] }
     return difference(

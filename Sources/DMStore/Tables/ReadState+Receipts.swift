@@ -4,7 +4,9 @@ package import DMModel
 // Writes: participant, read_mark, receipt.
 
 extension ReadState {
-  /// The users who have not read a message: of those in its conversation, and of those who left after it was sent.
+  /// The users who have not read a message.
+  ///
+  /// The result has participants of the conversation, and users who left it after the message was sent.
   func unreadBy(_ seq: Int, in conversation: ConversationKey) throws -> [UserKey] {
     var statement = try store.connection.prepare(
       """
@@ -17,8 +19,9 @@ extension ReadState {
     return try statement.userKeys()
   }
 
-  /// Adds receipts of a user for the parts of a range for which the user has none, and merges these parts into
-  /// `read_mark`.
+  /// Adds receipts of a user for those parts of a range for which the user has no receipt.
+  ///
+  /// Also adds these parts to `read_mark`.
   package func addReceipts(_ range: SeqRange, of user: UserKey, in conversation: ConversationKey, at time: Timestamp)
     throws
   {
@@ -42,13 +45,15 @@ extension ReadState {
     }
   }
 
-  /// The changes of status that a receipt of a user for a range causes; call it before the receipt is written.
+  /// The changes of status that a receipt of a user for a range will cause.
   ///
-  /// A sender who blocks participants gets more changes: for messages that only blocked users had read or received
-  /// before.
+  /// Call this before the receipt is written.
   ///
-  /// - Parameter delivered: returns the messages that have the new status already by their delivery, if the given
-  ///   participants do not count.
+  /// A sender who blocks participants gets additional changes: for messages that had been read or received only by
+  /// users that the sender blocks.
+  ///
+  /// - Parameter delivered: returns the messages that already have the status 'delivered', given the participants whose
+  ///   receipts do not count. Empty for a read receipt.
   func statusChanges(
     _ range: SeqRange, by user: UserKey, over layers: [[ReadMark]], in conversation: ConversationKey,
     delivered: (_ ignored: Set<UserKey>) throws -> [SeqRange]
@@ -66,10 +71,10 @@ extension ReadState {
     return changes + added
   }
 
-  /// The receipts of a conversation that overlap a range, in the order of users and numbers.
+  /// The receipts in a conversation that overlap a range, sorted by user and then by message number.
   ///
-  /// - Parameter viewer: the user who looks: a former participant sees only their own receipts, and those of others
-  ///   from before they left. Nil for all receipts.
+  /// - Parameter viewer: the user who sees the receipts. A former participant sees their own receipts, and those that
+  ///   others sent before the participant left. Nil for all receipts.
   package func receipts(
     in conversation: ConversationKey, overlapping range: SeqRange, as viewer: UserKey? = nil
   ) throws -> [(user: UserKey, range: SeqRange, at: Timestamp)] {
@@ -107,7 +112,7 @@ extension ReadState {
     return try ranges(&statement, user, conversation, range)
   }
 
-  /// The rows of `read_mark` that overlap or touch a range, ascending.
+  /// The rows of `read_mark` whose ranges overlap or adjoin a range, ascending.
   func readMarks(in conversation: ConversationKey, near range: SeqRange) throws -> [ReadMark] {
     var statement = try store.connection.prepare(
       "SELECT from_seq, to_seq, reader FROM read_mark WHERE conversation = ? AND to_seq >= ? ORDER BY to_seq")
@@ -142,7 +147,7 @@ extension ReadState {
     }
   }
 
-  /// The messages of others that a user has read without a receipt.
+  /// The messages of other users that a user has read without a receipt.
   ///
   /// - Parameter read: the user's read ranges, ascending.
   package func privatelyRead(
@@ -163,9 +168,11 @@ extension ReadState {
 }
 
 extension ReadState {
-  /// Stores the number up to which messages were delivered to a user; the number never decreases.
+  /// Stores the number of the last message that was delivered to a user.
   ///
-  /// - Returns: the newly delivered messages; nil if there are none.
+  /// The number never decreases.
+  ///
+  /// - Returns: the range of messages that are now delivered and were not before; nil if there are none.
   package func markDelivered(_ seq: Int, to user: UserKey, in conversation: ConversationKey, at time: Timestamp) throws
     -> SeqRange?
   {
@@ -191,8 +198,8 @@ extension ReadState {
     return new
   }
 
-  /// The deliveries to all users but one, as marks: the messages delivered to several of them, then those delivered to
-  /// only one.
+  /// The deliveries to all users but one, in the form of read marks: first the messages that were delivered to several
+  /// users, then those that were delivered to only one.
   private func deliveryMarks(in conversation: ConversationKey, besides user: UserKey) throws -> [ReadMark] {
     let furthest = try furthestDelivered(in: conversation, besides: user)
     guard let first = furthest.first else { return [] }
@@ -201,9 +208,10 @@ extension ReadState {
     return several < first.seq ? marks + [ReadMark(range: (several + 1)...first.seq, reader: first.user)] : marks
   }
 
-  /// The two participants with the highest delivered message, of all participants or without one.
+  /// The two participants with the highest number of a delivered message; one participant may be left out.
   ///
-  /// Linear in the participants; sorting in SQLite costs more than everything else that a follower does.
+  /// Linear in the number of participants. The participants are not sorted in SQLite, because that would cost more than
+  /// everything else that a follower does.
   func furthestDelivered(in conversation: ConversationKey, besides user: UserKey? = nil) throws -> [(
     user: UserKey, seq: Int
   )] {
@@ -220,10 +228,10 @@ extension ReadState {
     return furthest
   }
 
-  /// The participants who received any message, each with the highest delivered one.
+  /// The participants who have received any message, each with the number of the last message delivered to them.
   ///
-  /// - Parameter viewer: the user who looks; a former participant sees what others had received when they left. Nil for
-  ///   what all have received.
+  /// - Parameter viewer: the user who sees this. A former participant sees what had been delivered to the others when
+  ///   the participant left. Nil for the present state.
   package func delivered(in conversation: ConversationKey, as viewer: UserKey? = nil) throws -> [(
     user: UserKey, seq: Int
   )] {
@@ -241,12 +249,13 @@ extension ReadState {
     return found
   }
 
-  /// The last message of others, without those that the user blocks, after the last one that was delivered to the user;
-  /// nil if there is none.
+  /// The number of the last message of another user after the last message that is recorded as delivered to `user`.
   ///
-  /// Linear in the user's own messages at the end of the conversation, down to `first`.
+  /// Messages of users that `user` blocks, and messages hidden from `user`, do not count. Nil if there is none.
   ///
-  /// - Parameter first: the first message that may be the result.
+  /// Linear in the number of the user's own messages at the end of the conversation, down to `first`.
+  ///
+  /// - Parameter first: the lowest message number that the result may be.
   package func lastReceived(by user: UserKey, in conversation: ConversationKey, from first: Int) throws -> Int? {
     var statement = try store.connection.prepare(
       """

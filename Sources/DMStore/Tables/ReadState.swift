@@ -3,11 +3,14 @@ package import DMModel
 // Reads: conversation, mention, message, participant, read_range.
 // Writes: participant, read_range.
 
-/// The messages that each user has read and received, those hidden from them, and the receipts that others see.
+/// The messages that each user has read or received, the messages that are hidden from each user, and the receipts that
+/// others see.
 package struct ReadState {
   let store: Store
 
-  /// Adds new messages to a user's read ranges, but not to the stored counts: `Conversations.update` does that.
+  /// Adds new messages to a user's read ranges.
+  ///
+  /// Does not change the stored counts, because `Conversations.update` does that.
   package func extendReadRanges(by range: SeqRange, of user: UserKey, in conversation: ConversationKey) throws {
     do {
       var extend = try store.connection.prepare(
@@ -39,7 +42,7 @@ package struct ReadState {
     return try ranges(&statement, user, conversation, range)
   }
 
-  /// The parts of a range whose state would change if it were marked.
+  /// The parts of a range whose state would change if the range were marked as read or as unread.
   package func wouldChange(_ range: SeqRange, toRead: Bool, as viewer: Viewer, in conversation: ConversationKey) throws
     -> [SeqRange]
   {
@@ -52,7 +55,7 @@ package struct ReadState {
     return difference(of: near.map { $0.clamped(to: range) }, minus: settled)
   }
 
-  /// The messages of a range that the user cannot read: hidden, sent by blocked users, or expired.
+  /// The messages of a range that the user cannot read, because they are hidden, expired, or sent by a blocked user.
   package func unreachable(_ range: SeqRange, as viewer: Viewer, in conversation: ConversationKey) throws -> [SeqRange]
   {
     let hidden = try viewer.hidden(in: range, of: conversation)
@@ -65,11 +68,13 @@ package struct ReadState {
     return coalesced((hidden + blocked).sorted { $0.lowerBound < $1.lowerBound })
   }
 
-  /// Marks a range as read for the user alone.
+  /// Marks a range as read for the user.
   ///
-  /// - Returns: the parts that were unread.
+  /// No receipt is added.
+  ///
+  /// - Returns: the parts of the range that were unread.
   package func markRead(_ range: SeqRange, by user: UserKey, in conversation: ConversationKey) throws -> [SeqRange] {
-    // Adjacent ranges are joined, too.
+    // The query includes read ranges that adjoin the range, because they are joined with it.
     let near = try readRanges(of: user, in: conversation, overlapping: (range.lowerBound - 1)...(range.upperBound + 1))
     let added = difference(of: range, minus: near)
     guard let first = added.first else { return [] }
@@ -80,9 +85,11 @@ package struct ReadState {
     return added
   }
 
-  /// Marks a range as unread, for the user alone; settled messages, such as the user's own, stay read.
+  /// Marks a range as unread for the user.
   ///
-  /// - Returns: the parts that were read.
+  /// Messages that never count as unread, such as the user's own, stay read.
+  ///
+  /// - Returns: the parts of the range that were read.
   package func markUnread(_ range: SeqRange, as viewer: Viewer, in conversation: ConversationKey) throws -> [SeqRange] {
     let user = viewer.user
     let near = try readRanges(of: user, in: conversation, overlapping: range)
@@ -98,8 +105,8 @@ package struct ReadState {
     return removed
   }
 
-  /// The messages of a range that never count as unread for a user: their own, announcements, tombstones, and those
-  /// that they cannot read.
+  /// The messages of a range that never count as unread for a user: the user's own messages, announcements, tombstones,
+  /// and messages that the user cannot read.
   private func settledMessages(_ range: SeqRange, as viewer: Viewer, in conversation: ConversationKey) throws
     -> [SeqRange]
   {
@@ -113,8 +120,9 @@ package struct ReadState {
     return coalesced((settled + unreachable).sorted { $0.lowerBound < $1.lowerBound })
   }
 
-  /// Reads the ranges that a statement returns; the parameters of the statement are the conversation, the user, and
-  /// both ends of the range.
+  /// Reads the ranges that a statement returns.
+  ///
+  /// The parameters of the statement are the conversation, the user, and the first and last number of the range.
   package func ranges(_ statement: inout Statement, _ user: UserKey, _ conversation: ConversationKey, _ range: SeqRange)
     throws -> [SeqRange]
   {
@@ -142,7 +150,9 @@ package struct ReadState {
     for range in new { try insertReadRange(range, of: user, in: conversation) }
   }
 
-  /// Replaces a user's read ranges in a conversation, without changing the stored count.
+  /// Replaces a user's read ranges in a conversation.
+  ///
+  /// Does not change the stored count.
   package func setReadRanges(_ ranges: [SeqRange], of user: UserKey, in conversation: ConversationKey) throws {
     var delete = try store.connection.prepare("DELETE FROM read_range WHERE conversation = ? AND user = ?")
     delete.bind(conversation)
@@ -161,7 +171,7 @@ package struct ReadState {
     try insert.run()
   }
 
-  /// Updates the stored counts after ranges have become read, or, with the sign -1, unread.
+  /// Updates the stored counts after ranges have become read or, if the sign is -1, unread.
   private func addToReadCount(_ ranges: [SeqRange], _ sign: Int, of user: UserKey, in conversation: ConversationKey)
     throws
   {
@@ -193,7 +203,9 @@ package struct ReadState {
     try statement.run()
   }
 
-  /// The number of unread messages for a user, without those that have expired since the last write.
+  /// The number of unread messages for a user.
+  ///
+  /// Messages that have expired since the last write do not count.
   package func unreadCount(in conversation: ConversationKey, as viewer: Viewer) throws -> Int {
     var statement = try store.connection.prepare(
       """
@@ -205,10 +217,10 @@ package struct ReadState {
     return try statement.step() ? max(0, statement.count(0) - viewer.pending(in: conversation).unread) : 0
   }
 
-  /// A time before which a user has read everything: the earliest time of any message after the first unread one of its
-  /// conversation, or of that one.
+  /// A time such that the user has read all messages from before it: in each conversation with unread messages, the
+  /// earliest time of the first unread message and the messages after it; of these times, the earliest.
   ///
-  /// Linear in these messages, because times need not ascend.
+  /// Linear in the number of these messages, because their times need not ascend.
   package func oldestUnread(of user: UserKey) throws -> Timestamp? {
     var statement = try store.connection.prepare(
       """

@@ -2,11 +2,13 @@ package import DMModel
 
 // Writes: report.
 
-/// The messages that users reported to the people who run the store.
+/// The messages that users have reported to the people who run the store.
 package struct Reports {
   let store: Store
 
-  /// Stores a copy of a message for the people who run the store; another report by the same user replaces it.
+  /// Stores a copy of a message for the people who run the store.
+  ///
+  /// If the user reports the message again, the new report replaces the old one.
   package func report(_ message: Messages.Row, by user: UserKey, reason: String?, at time: Timestamp) throws {
     var insert = try store.connection.prepare(
       """

@@ -15,7 +15,9 @@ package struct SearchIndex {
     try insert.run()
   }
 
-  /// Removes the words of a message; `text` must be the text that was added (sqlite.org/fts5.html, section 6.3).
+  /// Removes the words of a message from the search index.
+  ///
+  /// `text` must be the text that was added (sqlite.org/fts5.html, section 6.3).
   func remove(_ text: String, of message: MessageKey) throws {
     var delete = try store.connection.prepare("INSERT INTO search (search, rowid, text) VALUES ('delete', ?, ?)")
     delete.bind(message)
@@ -23,7 +25,7 @@ package struct SearchIndex {
     try delete.run()
   }
 
-  /// Makes the index again from the messages.
+  /// Builds the index again from the messages.
   package func rebuild() throws {
     do throws(DMError) {
       try store.connection.execute("INSERT INTO search (search) VALUES ('delete-all')")
@@ -46,12 +48,13 @@ package struct SearchIndex {
     }
   }
 
-  /// Merges the index into one segment, so that the words of deleted messages are gone (sqlite.org/fts5.html, 'optimize').
+  /// Merges the index into one segment, so that it no longer contains the words of deleted messages
+  /// (sqlite.org/fts5.html, 'optimize').
   ///
-  /// SQLite 3.40 adds a level each time, and cannot open an index with more than 2,000 levels; before that number is
-  /// reached, the index is rebuilt, which is linear in the messages.
+  /// In SQLite 3.40, each call adds a level, and an index with more than 2,000 levels cannot be opened. Before that
+  /// number is reached, the index is rebuilt, which is linear in the number of messages.
   package func optimize() throws {
-    // A level takes two bytes.
+    // Each level takes two bytes of the structure record.
     if try structureBytes() < Self.longStructure {
       return try store.connection.execute("INSERT INTO search (search) VALUES ('optimize')")
     }
@@ -69,9 +72,9 @@ package struct SearchIndex {
 
   /// Passes the keys of the found messages to `body`, in order, until `body` returns false.
   ///
-  /// It does not check whether the user sees the messages.
+  /// The function does not check whether the user sees the messages.
   ///
-  /// - Parameter keys: the keys to search; nil for all.
+  /// - Parameter keys: the keys of the messages to search; nil for all messages.
   package func search(
     _ query: SearchExpression, _ order: SearchOrder, among keys: KeySet? = nil, _ body: (MessageKey) throws -> Bool
   ) throws {
@@ -82,7 +85,9 @@ package struct SearchIndex {
     }
   }
 
-  /// Reads the index from the newest key on, which is the order of arrival, and only as far as necessary.
+  /// Reads the index in descending order of keys, so that the message that arrived last comes first.
+  ///
+  /// Reads no more than necessary.
   private func searchByTime(_ expression: String, among chosen: KeySet?, _ body: (MessageKey) throws -> Bool) throws {
     var statement = try store.connection.prepare("SELECT rowid FROM search WHERE search MATCH ? ORDER BY rowid DESC")
     statement.bind(expression)
@@ -104,7 +109,7 @@ package struct SearchIndex {
     _ = try handOnFromTimeline(keys, more: next, body)
   }
 
-  /// Ranks all hits, as FTS5 does, but sorts only as many of the best as are needed.
+  /// Ranks all hits, in the same way as FTS5, but sorts only as many of the best hits as are needed.
   private func searchByRank(_ expression: String, among chosen: KeySet?, _ body: (MessageKey) throws -> Bool) throws {
     var hits = SearchHits()
     try store.connection.addRanking()
@@ -121,14 +126,17 @@ package struct SearchIndex {
     }
   }
 
-  /// The number of keys up to which the time of each message is looked up; for more keys, reading all messages in the
-  /// order of time is cheaper.
+  /// The maximum number of keys for which the time of each message is looked up.
+  ///
+  /// For more keys, it is cheaper to read all messages in the order of their times.
   private static let few = 1000
 
-  /// Passes keys on, newest first; false if `body` returned false.
+  /// Passes keys to `body` in the order of the times of the messages, newest first.
   ///
-  /// The order of keys is not the order of times: imported messages arrive later than they were sent, and clocks can be
-  /// wrong.
+  /// Returns false if `body` returned false.
+  ///
+  /// The order of keys is not the order of times, because imported messages arrive later than they were sent, and
+  /// clocks can be wrong.
   private func handOnByTime(_ keys: [MessageKey], _ body: (MessageKey) throws -> Bool) throws -> Bool {
     if keys.count == 1 { return try body(keys[0]) }
     if keys.count > Self.few { return try handOnFromTimeline(keys, more: nil, body) }
@@ -146,8 +154,9 @@ package struct SearchIndex {
     return true
   }
 
-  /// Passes keys on as `handOnByTime` does, but reads all messages, the newest first; calls `more` for further keys, in
-  /// descending order, as needed.
+  /// Does the same as `handOnByTime`, but reads all messages, newest first.
+  ///
+  /// Calls `more` to get further keys in descending order, when they are needed.
   private func handOnFromTimeline(
     _ first: [MessageKey], more: (() throws -> MessageKey?)?, _ body: (MessageKey) throws -> Bool
   ) throws -> Bool {
@@ -172,21 +181,23 @@ package struct SearchIndex {
   }
 }
 
-/// The order in which hits are passed on.
+/// The order of the hits of a search.
 package enum SearchOrder {
-  /// The best match first; of equally good matches, the newest first.
+  /// The best match first. If matches are equally good, the newest first.
   case rank
   case newest
 }
 
 extension SearchIndex {
-  /// Keeps temporary tables in memory from now on; only outside a transaction (sqlite.org/pragma.html#pragma_temp_store).
+  /// Keeps the temporary tables of this connection in memory.
+  ///
+  /// Call this only outside a transaction (sqlite.org/pragma.html#pragma_temp_store).
   package func prepareSnippets() throws { try store.connection.execute("PRAGMA temp_store = MEMORY") }
 
-  /// The snippets of a few texts for a query, by the keys of the texts.
+  /// The snippets of a few texts for a query, by the keys of the messages.
   ///
-  /// The search index does not contain texts, so these are put into a small index in memory with the same tokenizer, in
-  /// which the query finds the same words. This uses neither the disk nor the write lock.
+  /// The search index does not contain texts. Therefore these texts are added to a small index in memory with the same
+  /// tokenizer, in which the query matches the same words. This needs neither the disk nor the write lock.
   package func snippets(of texts: [(key: MessageKey, text: String)], for query: SearchExpression) throws -> KeyTable<
     Snippet
   > {
@@ -220,7 +231,8 @@ extension SearchIndex {
     return snippets
   }
 
-  /// Replaces each character that moves the cursor, or that marks a hit here, with a space.
+  /// Replaces with a space each character that moves the cursor, and each character that marks a hit in a highlighted
+  /// text.
   private static func onOneLine(_ text: String) -> String {
     String(String.UnicodeScalarView(text.unicodeScalars.map { isControl($0) ? " " : $0 }))
   }

@@ -1,10 +1,10 @@
-// The numbers of acts in the table `outbox`. The table of linked stores allows none above 15, so a report has the number of
-// a profile, and a target, which a profile has not.
+// The numbers of acts in the table `outbox`. In linked stores, this table accepts no number above 15. Therefore a
+// report is stored with the number of a profile change; only a report has a target.
 
 extension Outbox.Act {
   var stored: Int64 { self == .report ? Self.profile.rawValue : rawValue }
 
-  /// The act with a number; nil for one that this version does not know.
+  /// The act with a stored number; nil if this version of dm has no such act.
   init?(stored number: Int64, hasTarget: Bool) {
     guard let act = Self(rawValue: number) else { return nil }
     self = act == .profile && hasTarget ? .report : act

@@ -7,7 +7,7 @@ package import DMModel
 package struct Users {
   let store: Store
 
-  /// The users who show their presence, share a conversation with a user and are not blocked by them, ordered by
+  /// The users who show their presence, share a conversation with a user, and are not blocked by that user, sorted by
   /// handle.
   package func contacts(of user: UserKey) throws -> [Handle] {
     var statement = try store.connection.prepare(
@@ -23,7 +23,9 @@ package struct Users {
     return handles
   }
 
-  /// Whether a user's reading adds read receipts, which others see.
+  /// Whether a user sends read receipts when they read messages.
+  ///
+  /// Other users see these receipts.
   package func sendsReadReceipts(_ user: UserKey) throws -> Bool {
     var statement = try store.connection.prepare("SELECT sends_read_receipts FROM user WHERE id = ?")
     statement.bind(user)
@@ -58,14 +60,14 @@ package struct Users {
     return try statement.step() ? Self.user(statement) : nil
   }
 
-  /// The display name of a user; their handle if they have none.
+  /// The display name of a user; the handle if the user has no display name.
   package func displayName(of handle: Handle) throws -> String {
     var statement = try store.connection.prepare("SELECT display_name FROM user WHERE handle = ?")
     statement.bind(handle.description)
     return try (statement.step() ? statement.optionalText(0) : nil) ?? handle.description
   }
 
-  /// Up to `limit` users after a handle, ordered by handle.
+  /// At most `limit` users whose handles come after a handle, sorted by handle.
   package func users(after handle: String, limit: Int) throws -> [User] {
     var statement = try store.connection.prepare(
       as: "users", "SELECT \(Self.columns) FROM user WHERE handle > ? ORDER BY handle LIMIT ?")
@@ -76,7 +78,7 @@ package struct Users {
     return users
   }
 
-  /// The columns of the queries from which users are read.
+  /// The columns of each query whose rows are read.
   private enum Column: Int32, QueryColumn {
     case handle, displayName, bio, avatarURL, showsPresence, createdAt, sendsReadReceipts
   }
@@ -96,7 +98,7 @@ package struct Users {
 
   /// Adds a user.
   ///
-  /// - Throws: `bad_handle` for a handle that new users cannot have.
+  /// - Throws: `bad_handle` for a handle that a new user may not have.
   package func insert(_ handle: Handle, at time: Timestamp) throws -> UserKey {
     try handle.checkNew()
     var statement = try store.connection.prepare("INSERT INTO user (handle, created_at) VALUES (?, ?)")
@@ -108,7 +110,9 @@ package struct Users {
     return key
   }
 
-  /// Writes the given fields; an empty string clears a field.
+  /// Writes the given fields of a profile.
+  ///
+  /// An empty string clears a field.
   package func update(_ key: UserKey, _ change: ProfileChange, at time: Timestamp) throws {
     var statement = try store.connection.prepare(
       """
@@ -127,10 +131,10 @@ package struct Users {
     try store.changes.append(.user, user: key, at: time)
   }
 
-  /// The names to suggest for a misspelled name: handles, and the titles and own names of a user's conversations as
-  /// `+TITLE`.
+  /// The names that may be suggested for a misspelled name: the handles of users; the titles and own names of a user's
+  /// conversations, as `+TITLE`.
   ///
-  /// Returns at most 10,000 of each kind, so that a mistake costs only milliseconds.
+  /// Returns at most 10,000 names of each kind, so that a search for a suggestion takes only milliseconds.
   package func names(visibleTo user: UserKey?) throws -> [String] {
     var statement = try store.connection.prepare(
       """

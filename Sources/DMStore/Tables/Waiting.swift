@@ -3,7 +3,7 @@ package import DMModel
 // Reads: message_alias, outbox, waiting.
 // Writes: message_alias, waiting.
 
-/// The messages that the user of a linked store has sent and the hub has not numbered yet.
+/// The messages that the user of a linked store has sent and that the hub has not numbered yet.
 package struct Waiting {
   let store: Store
 
@@ -16,12 +16,12 @@ package struct Waiting {
     package let nonce: String?
     package let replyTo: Identifier?
     package let forwardedFrom: UserKey?
-    /// The lifetime in microseconds, from the time at which the hub orders the message.
+    /// The lifetime in microseconds, which begins when the hub orders the message.
     package let lifetime: Int64?
     package let mentions: [Handle]
     package let editedAt: Timestamp?
     package let isHidden: Bool
-    /// The code of the reason why the hub refused it; nil while it waits.
+    /// The code of the reason why the hub refused the message; nil while the message waits.
     package let fault: String?
   }
 
@@ -59,7 +59,9 @@ package struct Waiting {
     try insert.run()
   }
 
-  /// The waiting messages that are shown, the oldest first, of one conversation or, for nil, of all.
+  /// The waiting messages that are shown, oldest first.
+  ///
+  /// With a conversation, only those in it; with nil, all of them.
   package func shown(in conversation: ConversationKey?) throws -> [Row] {
     try rows("WHERE NOT w.is_hidden AND (?1 IS NULL OR w.conversation = ?1) ORDER BY w.place") {
       $0.bind(conversation)
@@ -119,14 +121,16 @@ package struct Waiting {
     try update.run()
   }
 
-  /// Deletes a waiting message, whose attachments must have been released before.
+  /// Deletes a waiting message.
+  ///
+  /// Its attachments must have been released before.
   package func delete(_ key: OutboxKey) throws {
     var delete = try store.connection.prepare("DELETE FROM waiting WHERE place = ?")
     delete.bind(key)
     try delete.run()
   }
 
-  /// Records that a message waited under another id than the hub's.
+  /// Records the id under which a message waited, if the hub has given the message another id.
   package func insertAlias(_ id: Identifier, of message: Identifier) throws {
     var insert = try store.connection.prepare(
       "INSERT INTO message_alias (uuid, message) VALUES (?, ?) ON CONFLICT DO NOTHING")
@@ -135,7 +139,7 @@ package struct Waiting {
     try insert.run()
   }
 
-  /// The ids, other than the hub's, under which a message waited.
+  /// The ids under which a message waited, apart from the id that the hub has given it.
   package func aliases(of message: Identifier) throws -> [Identifier] {
     var statement = try store.connection.prepare("SELECT uuid FROM message_alias WHERE message = ?")
     statement.bind(message)
@@ -144,7 +148,7 @@ package struct Waiting {
     return aliases
   }
 
-  /// The hub's id of the message that waited under this id.
+  /// The id that the hub has given to the message that waited under this id; nil if there is none.
   package func alias(_ id: Identifier) throws -> Identifier? {
     var statement = try store.connection.prepare("SELECT message FROM message_alias WHERE uuid = ?")
     statement.bind(id)

@@ -102,7 +102,7 @@ struct ImportUsersTests {
     #expect(try store.findings() == [])
   }
 
-  @Test func `a message whose files are not prepared is not imported`() throws {
+  @Test func `importing a message whose files are not prepared fails, and creates no conversation`() throws {
     let store = try TemporaryStore(users: ["alice"])
     let alice = try store.messenger("alice")
     let line = try Imported.message(message([ImportedMessage.File(path: "a")], nonce: "n"))
