@@ -49,7 +49,8 @@ let crowd: [Target] =
   ? []
   : [
     .executableTarget(
-      name: "crowd", dependencies: ["DMKit", "DMModel", "DMPostgres", "DMStore", "DMSync", "DMSystem"], path: "bench/Crowd")
+      name: "crowd", dependencies: ["DMKit", "DMModel", "DMPostgres", "DMStore", "DMSync", "DMSystem"],
+      path: "bench/Crowd")
   ]
 
 let package = Package(
