@@ -1,6 +1,6 @@
 package import DMModel
 
-// Reads: attachment, hub_attachment, hub_file.
+// Reads: attachment, hub_attachment, hub_file, message.
 // Writes: hub_file.
 
 /// The files on the hub that attachments of this store have, and what is to be done with each file.
