@@ -9,6 +9,7 @@ enum HubSchema {
     [PackageResources.moving_sql],
     [PackageResources.files_sql],
     [PackageResources.own_states_sql],
+    [PackageResources.stamps_sql],
   ]
   static let functions: [[UInt8]] = [
     PackageResources.reading_sql, PackageResources.log_sql, PackageResources.filing_sql, PackageResources.acts_sql,

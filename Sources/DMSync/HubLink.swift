@@ -11,6 +11,13 @@ package protocol HubLink: AnyObject {
   /// Starts or stops hints of the hub; a start takes effect before the next comparison.
   func listen(_ isOn: Bool) throws
 
+  /// Replaces the stamp of this store on the hub, together with the next statement.
+  ///
+  /// - Parameters:
+  ///   - held: the stamps of which the hub has one, unless another store has connected with the same login.
+  ///   - answer: called with whether the hub had one of them, or none at all.
+  func restamp(held: [Identifier], next: Identifier, _ answer: @escaping (Bool) -> Void) throws
+
   /// The conversations that have changed since a horizon; all conversations for nil.
   func compare(since horizon: String?) throws -> HubComparison
 
@@ -70,6 +77,8 @@ package struct HubHello: Equatable, Sendable {
   package var hasFiles = false
   /// Whether the hub supports own states.
   package var hasOwnStates = false
+  /// Whether the hub supports stamps.
+  package var hasStamps = false
 
   package init(
     hub: Identifier, epoch: Identifier, startedAt: Timestamp, isStandby: Bool = false, person: Int64, handle: String,
@@ -278,23 +287,5 @@ package struct HubOwnState: Equatable, Sendable {
     self.rev = rev
     self.mark = mark
     self.state = state
-  }
-}
-
-/// The reason why a wait ended.
-package struct HubHint: Equatable, Sendable {
-  /// The conversations that have changed.
-  package var conversations: Set<Identifier> = []
-  /// Whether an operation was queued on this machine.
-  package var isRung = false
-  /// Whether a signal may have changed on this machine.
-  package var isSignalled = false
-  /// Whether another machine of the user has changed an own state.
-  package var hasOwnStates = false
-
-  package init(conversations: Set<Identifier> = [], isRung: Bool = false, isSignalled: Bool = false) {
-    self.conversations = conversations
-    self.isRung = isRung
-    self.isSignalled = isSignalled
   }
 }

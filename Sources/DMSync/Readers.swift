@@ -9,6 +9,7 @@ struct Readers {
   private let location: StoreLocation
   private var followed: (touched: Timestamp, seenAt: Int64)?
   private var read: (touched: Timestamp, seenAt: Int64)?
+  private var asked: (touched: Timestamp, seenAt: Int64)?
 
   /// How long a program counts as a reader after it touched its file, in microseconds.
   ///
@@ -23,9 +24,10 @@ struct Readers {
     Self.isRecent(location.liveFollowed, &followed, Self.followerLifetime)
   }
 
-  /// Whether a program follows the store, or has lately read it.
+  /// Whether a program follows the store, or has lately read it or asked for a comparison with the hub.
   mutating func needHints() -> Bool {
     areFollowing() || Self.isRecent(location.liveRead, &read, Self.readerLifetime)
+      || Self.isRecent(location.liveAsked, &asked, Self.readerLifetime)
   }
 
   private static func isRecent(

@@ -47,6 +47,9 @@ final class SimulatedLink: HubLink {
 
   func open() throws -> HubHello { try simulate(link.open) }
   func listen(_ isOn: Bool) throws { try link.listen(isOn) }
+  func restamp(held: [Identifier], next: Identifier, _ answer: @escaping (Bool) -> Void) throws {
+    try link.restamp(held: held, next: next, answer)
+  }
   func compare(since horizon: String?) throws -> HubComparison { try simulate { try link.compare(since: horizon) } }
 
   func exchange(

@@ -17,6 +17,7 @@ package final class SyncEngine {
   var answeredAt: Timestamp?
   /// Whether the hub is to notify this machine of changes.
   private(set) var listens = true
+  private lazy var stamp = Stamp(store, link)
 
   /// The hub's description of itself; nil while no connection is open.
   var hello: HubHello? { connection.hello }
@@ -49,9 +50,8 @@ package final class SyncEngine {
   /// - Throws: `HubFault`, which is `mismatch` for another hub or another person; or an error of the store.
   package func connect() throws {
     close()
-    let hello = try link.open()
+    let (hello, hub) = (try link.open(), try hub())
     try link.listen(listens)
-    let hub = try hub()
     let mine = try store.read { try store.users.handle(hub.user).description }
     guard hello.hub == hub.id, hello.handle == mine else {
       throw HubFault.mismatch("the hub is another one, or knows this store's person by another name")
@@ -64,9 +64,11 @@ package final class SyncEngine {
       if hub.machine != hello.machine { try store.hub.set(machine: hello.machine) }
       if hub.refusal != nil { try store.hub.set(refusal: nil) }
     }
+    try stamp.send(to: hello)
     try take(.opened(hello))
     try store.read(faulty).forEach(enqueue)
-    try compare(since: isSame ? hub.horizon : nil)
+    let isAnother = try compare(since: isSame ? hub.horizon : nil)
+    try stamp.note(isCompared: isSame && !isAnother)
     try takeBlocksFirst()
   }
 
@@ -106,7 +108,8 @@ package final class SyncEngine {
   package func compare() throws { try compare(since: try hub().horizon) }
 
   /// - Parameter horizon: the horizon of the last comparison; nil if the hub is no longer in the state of that comparison.
-  private func compare(since horizon: String?) throws {
+  /// - Returns: whether the hub is in another state.
+  @discardableResult private func compare(since horizon: String?) throws -> Bool {
     guard let hello else { throw HubFault.lost("the link is closed") }
     var comparison = try link.compare(since: horizon)
     let isAnother = try horizon == nil || isSetBack(comparison, since: horizon)
@@ -129,6 +132,7 @@ package final class SyncEngine {
       }
     }
     try keepHorizon()
+    return isAnother
   }
 
   /// Forgets the former state of the hub: a restored hub may lack operations that it acknowledged, and its persons may have

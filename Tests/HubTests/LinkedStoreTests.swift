@@ -237,7 +237,8 @@ struct LinkedStoreTests {
     try alice.store.execute(
       """
       DROP TABLE hub_file; DROP TABLE hub_attachment; DROP TABLE hub_own_state; ALTER TABLE hub DROP COLUMN own_rev;
-      ALTER TABLE hub DROP COLUMN contents_limit;
+      ALTER TABLE hub DROP COLUMN contents_limit; ALTER TABLE hub DROP COLUMN stamp;
+      ALTER TABLE hub DROP COLUMN next_stamp; ALTER TABLE hub DROP COLUMN copied_at;
       ALTER TABLE hub_known DROP COLUMN has_receipt; PRAGMA user_version = 10
       """)
     let messenger = try alice.store.messenger("alice")

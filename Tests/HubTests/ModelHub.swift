@@ -82,6 +82,8 @@ struct ModelHub {
   /// The clock, in microseconds, which each entry moves on.
   var clock: Int64 = 1_700_000_000_000_000
   var random: SplitMix64
+  /// The stamp of each machine's store.
+  private var stamps: [Identifier: Identifier] = [:]
   var signals = ModelSignals()
   var files = ModelFiles()
 
@@ -117,8 +119,13 @@ struct ModelHub {
     var hello = HubHello(
       hub: self.id, epoch: epoch, startedAt: startedAt, isStandby: isStandby, person: id, handle: person.handle,
       machine: machine, now: Timestamp(microseconds: clock), peopleRev: peopleRev)
-    (hello.hasFiles, hello.hasOwnStates) = (true, true)
+    (hello.hasFiles, hello.hasOwnStates, hello.hasStamps) = (true, true, true)
     return hello
+  }
+
+  mutating func restamp(_ machine: Identifier, held: [Identifier], next: Identifier) -> Bool {
+    let had = stamps.updateValue(next, forKey: machine)
+    return had.map { $0 == next || held.contains($0) } ?? true
   }
 
   func changed(_ machine: Identifier, since horizon: String?) throws -> HubComparison {

@@ -52,6 +52,9 @@ final class ModelLink: HubLink {
 
   func open() throws -> HubHello { try hub.model.hello(machine) }
   func listen(_ isOn: Bool) { listens = isOn }
+  func restamp(held: [Identifier], next: Identifier, _ answer: @escaping (Bool) -> Void) {
+    answer(hub.model.restamp(machine, held: held, next: next))
+  }
   func compare(since horizon: String?) throws -> HubComparison {
     comparisons += 1
     return try hub.model.changed(machine, since: horizon)

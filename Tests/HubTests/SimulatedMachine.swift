@@ -51,6 +51,9 @@ final class FaultyLink: HubLink {
 
   func open() throws -> HubHello { try call(played.open) }
   func listen(_ isOn: Bool) throws { try played.listen(isOn) }
+  func restamp(held: [Identifier], next: Identifier, _ answer: @escaping (Bool) -> Void) throws {
+    try call { try played.restamp(held: held, next: next, answer) }
+  }
   func compare(since horizon: String?) throws -> HubComparison { try call { try played.compare(since: horizon) } }
 
   func exchange(

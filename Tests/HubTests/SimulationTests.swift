@@ -87,6 +87,9 @@ extension Simulation {
       for conversation in hub.model.conversations.values {
         try check(machine, conversation)
       }
+      if try restores == 0 && store.hub.row()?.copiedAt != nil {
+        throw Violation(description: "\(machine.handle): the store counts as copied")
+      }
       try checkSent(machine, store)
       try checkOwnStates(machine, store)
       try checkFiles(machine, store)

@@ -57,9 +57,9 @@ extension Messenger {
       ?? compareWithHub(until: monotonicMicroseconds() + limit.microseconds, carry: carry)
   }
 
-  /// Records that a program reads the store, so that the hub notifies this machine of changes for a minute.
+  /// Tells a sync process that a program reads the store, so that the hub notifies this machine of changes for a minute.
   package func noteReader() {
-    guard isLinkedStore else { return }
+    guard isLinkedStore, hasCarrier else { return }
     // Each change of the file wakes the sync process.
     if let last = FileStatus(location.liveRead)?.modified,
       abs(Timestamp.now.microseconds - last.microseconds) < 10_000_000

@@ -38,7 +38,8 @@ extension Messenger {
       queuedCount: counts.queued, failedCount: counts.refused, oldestQueuedAt: counts.oldestQueuedAt,
       attempts: running.attempts, lastSyncAt: running.lastSyncAt,
       nextAttemptAt: isRunning ? running.nextAttemptAt : nil, retryAt: retryAt, clockOffset: hub.clockOffset,
-      fault: hub.refusal ?? running.fault ?? retryAt.map { _ in Self.overQuota }, setAside: setAside,
+      fault: hub.refusal ?? running.fault ?? retryAt.map { _ in Self.overQuota } ?? hub.copyFault(in: state),
+      setAside: setAside,
       isConnected: isRunning && running.isConnected == true)
   }
 
@@ -67,6 +68,18 @@ extension Messenger {
     try store.write { try store.hub.set(network: network) }
     _ = SignalFile.advance(location.liveAsked)
     SignalFile.touch(location.bell)
+  }
+}
+
+extension Hub.Row {
+  /// What is wrong if another store has connected with the login of this one in the last hour; nil without a connection.
+  fileprivate func copyFault(in state: HubStatus.State) -> String? {
+    guard let copiedAt, Timestamp.now.microseconds - copiedAt.microseconds < 3_600_000_000,
+      [.live, .polling].contains(state)
+    else { return nil }
+    return
+      "another store uses the login of this machine, such as a copy of this store; join with a new invitation, so that "
+      + "each store is a machine of its own"
   }
 }
 

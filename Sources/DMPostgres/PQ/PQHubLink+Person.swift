@@ -45,4 +45,11 @@ extension PQHubLink {
   package func revoke(_ machine: Identifier) throws {
     try run([PQConnection.Statement("SELECT dm1.revoke_machine($1::uuid)", [machine.description])])
   }
+
+  package func restamp(held: [Identifier], next: Identifier, _ answer: @escaping (Bool) -> Void) {
+    postponed.append(
+      PQConnection.Statement(
+        "SELECT dm1.restamp($1::uuid[], $2::uuid)", [array(held.map(\.description)), next.description]
+      ) { answer(try $0.flag(0)) })
+  }
 }

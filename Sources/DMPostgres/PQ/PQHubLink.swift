@@ -18,7 +18,7 @@ package final class PQHubLink: HubLink {
   /// Whether the hub supports own states.
   private var hasOwnStates = false
   /// Statements that are sent together with the next ones, which saves a round trip.
-  private var postponed: [PQConnection.Statement] = []
+  var postponed: [PQConnection.Statement] = []
   /// How many comparisons in a row had the same horizon although conversations had changed.
   private var standing = 0
 

@@ -15,6 +15,19 @@ begin
     from dm.login l where l.person = me and l.joined_at is not null order by l.joined_at, l.machine;
 end $$;
 
+-- Replaces the stamp of the caller's store. False if the hub had none of the given stamps: since the store got its stamp, another
+-- store has connected with this login, such as a copy of the store.
+create or replace function dm1.restamp(held uuid[], next uuid) returns boolean language plpgsql volatile security definer
+set search_path = pg_catalog, pg_temp set lock_timeout = '3s' as $$
+declare
+  me dm.login := dm.my_login();
+  had uuid;
+begin
+  select l.stamp into had from dm.login l where l.role = me.role for update;
+  update dm.login l set stamp = restamp.next where l.role = me.role and l.stamp is distinct from restamp.next;
+  return had is null or had = restamp.next or had = any(restamp.held);
+end $$;
+
 -- Removes the login of another machine of the caller, and ends the login's connections. The administrator's next invite
 -- or revoke drops the role of the login.
 create or replace function dm1.revoke_machine(p_machine uuid) returns void language plpgsql volatile security definer

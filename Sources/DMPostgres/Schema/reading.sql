@@ -89,7 +89,7 @@ begin
   end if;
   return query select at.uuid, at.epoch, pg_postmaster_start_time(), pg_is_in_recovery(), p.id, p.handle, mine.machine,
       mine.channel, clock_timestamp(), pause, (select r.rev from dm.people r), at.schema,
-      array['words', 'signals', 'files', 'own_states'] || case when at.moved_to is not null then '{moved}'::text[] end
+      array['words', 'signals', 'files', 'own_states', 'stamps'] || case when at.moved_to is not null then '{moved}'::text[] end
     from dm.person p where p.id = mine.person;
 end $$;
 

@@ -26,11 +26,13 @@ package struct Hub {
     package let network: HubNetwork
     /// The maximum total size of the contents of attachments in bytes; nil for no limit.
     package let contentsLimit: Int?
+    /// When the hub last had none of this store's stamps.
+    package let copiedAt: Timestamp?
   }
 
   private enum Column: Int32, QueryColumn {
     case uuid, user, machine, joinedAt, leftAt, refusal, epoch, startedAt, horizon, peopleRev, clockOffset, network
-    case contentsLimit
+    case contentsLimit, copiedAt
   }
 
   /// The row of the hub; nil if the store is not linked.
@@ -39,7 +41,7 @@ package struct Hub {
     var statement = try store.connection.prepare(
       """
       SELECT uuid, user, machine, joined_at, left_at, refusal, epoch, started_at, horizon, people_rev, clock_offset, network,
-        contents_limit
+        contents_limit, copied_at
       FROM hub
       """)
     assert(statement.has(Column.self))
@@ -52,7 +54,8 @@ package struct Hub {
       startedAt: statement.optionalTimestamp(Column.startedAt), horizon: statement.optionalText(Column.horizon),
       peopleRev: statement.int64(Column.peopleRev), clockOffset: statement.int64(Column.clockOffset),
       network: HubNetwork(rawValue: statement.int64(Column.network)) ?? .normal,
-      contentsLimit: statement.optionalInt(Column.contentsLimit))
+      contentsLimit: statement.optionalInt(Column.contentsLimit),
+      copiedAt: statement.optionalTimestamp(Column.copiedAt))
   }
 
   /// Creates the additional tables of a linked store.
@@ -92,7 +95,33 @@ package struct Hub {
   package func set(refusal: String?) throws { try set("refusal") { $0.bind(refusal) } }
   package func set(network: HubNetwork) throws { try set("network") { $0.bind(network.rawValue) } }
   package func set(contentsLimit: Int?) throws { try set("contents_limit") { $0.bind(contentsLimit.map(Int64.init)) } }
-  package func set(machine: Identifier) throws { try set("machine") { $0.bind(machine) } }
+  package func set(copiedAt: Timestamp) throws { try set("copied_at") { $0.bind(copiedAt) } }
+
+  /// Records that the store has another login, which has no stamp yet.
+  package func set(machine: Identifier) throws {
+    try set("machine") { $0.bind(machine) }
+    try store.connection.execute("UPDATE hub SET stamp = NULL, next_stamp = NULL, copied_at = NULL")
+  }
+
+  /// The stamps of this store of which the hub has one, and the one that it gets next.
+  ///
+  /// - Parameter new: the next one, if none was offered since the last answer.
+  package func nextStamp(orElse new: Identifier) throws -> (held: [Identifier], next: Identifier) {
+    let (stamp, offered) = try stamps()
+    if offered == nil { try set("next_stamp") { $0.bind(new) } }
+    return (stamp.map { [$0] } ?? [], offered ?? new)
+  }
+
+  private func stamps() throws -> (stamp: Identifier?, offered: Identifier?) {
+    var statement = try store.connection.prepare("SELECT stamp, next_stamp FROM hub")
+    return try statement.step() ? (statement.optionalIdentifier(0), statement.optionalIdentifier(1)) : (nil, nil)
+  }
+
+  /// Records that the hub has the next stamp.
+  package func keepNextStamp() throws {
+    try store.connection.execute("UPDATE hub SET stamp = next_stamp, next_stamp = NULL WHERE next_stamp NOT NULL")
+  }
+
   package func set(leftAt: Timestamp?) throws { try set("left_at") { $0.bind(leftAt) } }
 
   private func set(_ column: String, _ bind: (inout Statement) -> Void) throws {

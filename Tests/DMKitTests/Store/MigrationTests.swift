@@ -28,7 +28,7 @@ struct MigrationTests {
     #expect(try Migration.steps[9] == fixture("m0010-unseen.sql"))
     #expect(try Migration.steps[10] == fixture("m0011-files.sql"))
     #expect(try Migration.steps[11] == fixture("m0012-own-state.sql"))
-    #expect(try Migration.steps[12] == fixture("m0013-contents-limit.sql"))
+    #expect(try Migration.steps[12] == fixture("m0013-machine.sql"))
   }
 
   @Test func `a new store has the schema that the migrations lead to`() throws {

@@ -155,13 +155,13 @@ struct HubFormTests {
       DO $$ BEGIN
         EXECUTE replace(pg_get_functiondef('dm.refuse_moved'::regproc), 'h.moved_to is not null', 'false');
         EXECUTE replace(replace(
-          pg_get_functiondef('dm1.hello'::regproc), 'at.moved_to is not null', 'false'), ', ''own_states''', '');
+          pg_get_functiondef('dm1.hello'::regproc), 'at.moved_to is not null', 'false'), ', ''own_states'', ''stamps''', '');
         EXECUTE regexp_replace(pg_get_functiondef('dm1.push'::regproc), 'select exists .*into has_expired, has_files;', '');
       END $$;
       DROP FUNCTION dm.counts, dm.is_forgotten, dm.kept, dm1.moved, dm.sees_file, dm.attach, dm.erase, dm.keep_own;
-      DROP FUNCTION dm.detach, dm1.machines, dm1.own_rev, dm1.own_states, dm1.wake_own; DROP TABLE dm.own_state;
-      DROP TABLE dm.attached, dm.chunk, dm.file, dm.detached; ALTER TABLE dm.hub DROP COLUMN hourly_file_bytes;
-      ALTER TABLE dm.hub DROP COLUMN moved_to, DROP COLUMN moved_authority, DROP COLUMN moved_from, DROP COLUMN person_bytes;
+      DROP FUNCTION dm.detach, dm1.machines, dm1.own_rev, dm1.own_states, dm1.wake_own, dm1.restamp; DROP TABLE dm.own_state;
+      DROP TABLE dm.attached, dm.chunk, dm.file, dm.detached; ALTER TABLE dm.login DROP COLUMN stamp;
+      ALTER TABLE dm.hub DROP moved_to, DROP moved_authority, DROP moved_from, DROP person_bytes, DROP hourly_file_bytes;
       ALTER TABLE dm.person DROP COLUMN kept, DROP COLUMN counted_at, DROP COLUMN forgotten_at, DROP COLUMN own_rev;
       DROP TABLE dm.report, dm.typing, dm.presence, dm.act_limit, dm.done_act; UPDATE dm.hub SET schema = 1;
       CREATE FUNCTION dm.spend(bigint, bigint) RETURNS timestamptz LANGUAGE sql RETURN now();
@@ -188,7 +188,7 @@ struct HubFormTests {
     try bob.done("dm-edit", ["report", "alice:1"])
     try bob.sync()
     #expect(try hub.hub(["reports"]).record["text"]?.string == "begin")
-    #expect(try hub.sql("SELECT schema FROM dm.hub") == "5\n")
+    #expect(try hub.sql("SELECT schema FROM dm.hub") == "6\n")
     #expect(try alice.done("dm-sync", ["pending"]).output.isEmpty)
   }
 

@@ -97,4 +97,40 @@ struct OwnMachinesTests {
     try first.done("dm-send", ["alice", "still here"])
     try first.sync()
   }
+
+  @Test func `a store that is copied and used twice is noticed, and gets a machine of its own with a new invitation`()
+    throws
+  {
+    let hub = try HubFixture()
+    let alice = try hub.machine("alice")
+    for _ in 1...2 { try alice.sync() }
+    let copy = try ToolFixture()
+    copy.set("DM_SYNC", "off")
+    try alice.done("cp", ["-a", alice.store, copy.store])
+    for machine in [copy, alice] {
+      let fault = try machine.sync().record["fault"]?.string ?? ""
+      // The first to connect is the one that the hub knows.
+      #expect(fault.hasPrefix("another store uses the login of this machine") == (machine === alice), "\(fault)")
+    }
+    let status = try copy.sync().record
+    #expect(status["fault"]?.string != nil && status["color"]?.string == "yellow")
+    #expect(try alice.done("dm-sync", ["machines"]).records.count == 1)
+    try copy.done("dm-sync", ["join", hub.invite("alice")])
+    for machine in [copy, alice, copy] { try machine.sync() }
+    #expect(try copy.sync().record["fault"] == nil)
+    #expect(try alice.done("dm-sync", ["machines"]).records.count == 2)
+  }
+
+  @Test func `a hub that is restored or a server that is started again makes no store a copy`() throws {
+    let hub = try HubFixture(PostgresServer())
+    let alice = try hub.machine("alice")
+    for _ in 1...2 { try alice.sync() }
+    let dump = alice.directory + "/dump"
+    try alice.done("pg_dump", ["-Fc", "-f", dump, "-d", hub.database])
+    for _ in 1...2 { #expect(try alice.sync().record["fault"] == nil) }
+    try hub.server.restart()
+    for _ in 1...2 { #expect(try alice.sync().record["fault"] == nil) }
+    try hub.restore(from: dump, with: alice)
+    for _ in 1...2 { #expect(try alice.sync().record["fault"] == nil) }
+  }
 }

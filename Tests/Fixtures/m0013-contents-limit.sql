@@ -1,1 +1,0 @@
--- Only linked stores change: they get the column of linked-contents-limit.sql.

@@ -1,0 +1,1 @@
+-- Only linked stores change: they get the columns of linked-machine.sql.
