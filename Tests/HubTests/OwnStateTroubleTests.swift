@@ -24,6 +24,26 @@ struct OwnStateTroubleTests: OwnStateScene {
     #expect(try !conversation(first).isPinned && conversation(second).isPinned)
   }
 
+  @Test func `a state is not given again and again while the answer needs messages that the hub has lost`() throws {
+    let (_, first, second) = try machines()
+    let id = try conversation(first).id
+    for lastSeq in [98, 99] {
+      let newest = try second.link.ownStates(after: 0, [], limit: 10).first { $0.conversation == id }
+      let bytes = Array(#"{"v":1,"last_seq":\#(lastSeq)}"#.utf8)
+      _ = try second.link.ownStates(
+        after: 0, [HubOwnState(conversation: id, mark: newest?.mark, state: bytes)], limit: 10)
+      // Without a comparison in between.
+      try change(.pinned(lastSeq == 98), on: first)
+      var exchanges = 0
+      while try exchanges < 50 && first.engine.hasWork() {
+        try first.engine.exchange()
+        exchanges += 1
+      }
+      #expect(exchanges < 50)
+    }
+    #expect(first.engine.ownStates.heldUntil > 0)
+  }
+
   @Test func `what was undone before the answer of the hub came stays undone`() throws {
     let (_, first, second) = try machines()
     try change(.draft("half a"), on: first)
