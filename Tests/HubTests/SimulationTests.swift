@@ -126,14 +126,15 @@ extension Simulation {
     }
   }
 
-  /// The messages of others in a conversation that a user has read.
+  /// The messages of others in a conversation that a user has read, without those that were deleted for everyone.
   private func read(_ conversation: ConversationKey, of user: UserKey, _ machine: SimulatedMachine) throws -> [SeqRange]
   {
     let seqs = try machine.store.integers(
       """
       SELECT m.seq FROM message m JOIN read_range r ON r.conversation = m.conversation
         AND m.seq BETWEEN r.from_seq AND r.to_seq
-      WHERE m.conversation = \(conversation.number) AND r.user = \(user.number) AND m.sender <> \(user.number) ORDER BY m.seq
+      WHERE m.conversation = \(conversation.number) AND r.user = \(user.number) AND m.sender <> \(user.number)
+        AND m.deleted_at IS NULL ORDER BY m.seq
       """)
     return coalesced(seqs.compactMap { $0.first ?? nil }.map { Int($0)...Int($0) })
   }
