@@ -59,7 +59,7 @@ extension Messenger {
 
   /// Tells a sync process that a program reads the store, so that the hub notifies this machine of changes for a minute.
   package func noteReader() {
-    guard isLinkedStore, hasCarrier else { return }
+    guard hasCarrier else { return }
     // Each change of the file wakes the sync process.
     if let last = FileStatus(location.liveRead)?.modified,
       abs(Timestamp.now.microseconds - last.microseconds) < 10_000_000
@@ -67,11 +67,6 @@ extension Messenger {
       return
     }
     SignalFile.touch(location.liveRead)
-  }
-
-  /// Whether the store is open, and linked to a hub.
-  private var isLinkedStore: Bool {
-    if case .success(let store?) = Result(catching: existingStore) { store.isLinked } else { false }
   }
 
   /// Whether a sync process runs for the store.
