@@ -196,11 +196,7 @@ package struct HubFiles {
       $0.bind(user)
       $0.bind(time)
     }
-    return try hashes(
-      """
-      SELECT f.sha256, NULL FROM hub_attachment h JOIN hub_file f ON f.uuid IN (h.file, h.thumbnail_file)
-      """
-    ).subtracting(kept)
+    return try hashes("SELECT sha256, NULL FROM hub_file").subtracting(kept)
   }
 
   private func hashes(_ sql: String, _ bind: (inout Statement) -> Void = { _ in }) throws -> Set<ContentHash> {
