@@ -6,33 +6,37 @@ internal import DMSystem
 ///
 /// Each such program touches a file. A file that was touched before this process began counts only if it is recent.
 struct Readers {
-  private let location: StoreLocation
-  private var followed: (touched: Timestamp, seenAt: Int64)?
-  private var read: (touched: Timestamp, seenAt: Int64)?
-  private var asked: (touched: Timestamp, seenAt: Int64)?
+  private var followed: Touched
+  private var read: Touched
+  private var asked: Touched
 
-  /// How long a program counts as a reader after it touched its file, in microseconds.
-  ///
-  /// A follower touches its file every 5 seconds; a program that reads once may soon be called again.
-  private static let followerLifetime: Int64 = 45_000_000
-  private static let readerLifetime: Int64 = 60_000_000
-
-  init(_ location: StoreLocation) { self.location = location }
+  init(_ location: StoreLocation) {
+    // A follower touches its file every 5 seconds; a program that reads once may soon be called again.
+    followed = Touched(location.liveFollowed, lifetime: 45_000_000)
+    read = Touched(location.liveRead, lifetime: 60_000_000)
+    asked = Touched(location.liveAsked, lifetime: 60_000_000)
+  }
 
   /// Whether a program follows the store.
-  mutating func areFollowing() -> Bool {
-    Self.isRecent(location.liveFollowed, &followed, Self.followerLifetime)
-  }
+  mutating func areFollowing() -> Bool { followed.isRecent() }
 
   /// Whether a program follows the store, or has lately read it or asked for a comparison with the hub.
-  mutating func needHints() -> Bool {
-    areFollowing() || Self.isRecent(location.liveRead, &read, Self.readerLifetime)
-      || Self.isRecent(location.liveAsked, &asked, Self.readerLifetime)
+  mutating func needHints() -> Bool { followed.isRecent() || read.isRecent() || asked.isRecent() }
+}
+
+/// A file that programs touch.
+private struct Touched {
+  private let file: String
+  /// How long a touch counts, in microseconds.
+  private let lifetime: Int64
+  private var last: (touched: Timestamp, seenAt: Int64)?
+
+  init(_ file: String, lifetime: Int64) {
+    self.file = file
+    self.lifetime = lifetime
   }
 
-  private static func isRecent(
-    _ file: String, _ last: inout (touched: Timestamp, seenAt: Int64)?, _ lifetime: Int64
-  ) -> Bool {
+  mutating func isRecent() -> Bool {
     guard let touched = FileStatus(file)?.modified else { return false }
     let now = monotonicMicroseconds()
     if touched != last?.touched {

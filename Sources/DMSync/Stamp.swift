@@ -9,6 +9,8 @@ internal import DMStore
 final class Stamp {
   private let store: Store
   private let link: any HubLink
+  /// The stamps to send, in the present connection.
+  private var offered: (held: [Identifier], next: Identifier)?
   /// Whether the hub had a stamp of this store; nil if it was not asked.
   private var isKnown: Bool?
 
@@ -17,12 +19,17 @@ final class Stamp {
     self.link = link
   }
 
-  /// Sends the stamps to a hub that was just opened, together with the next statement.
-  func send(to hello: HubHello) throws {
+  /// Chooses the stamps for a hub that was just opened; called in a write transaction, because the hub may get the next stamp
+  /// although its answer is lost.
+  func offer(to hello: HubHello) throws {
     isKnown = nil
-    guard hello.hasStamps, !hello.isStandby else { return }
-    let (held, next) = try store.write { try store.hub.nextStamp(orElse: .random()) }
-    try link.restamp(held: held, next: next) { [weak self] in self?.isKnown = $0 }
+    offered = hello.hasStamps && !hello.isStandby ? try store.hub.nextStamp(orElse: .random()) : nil
+  }
+
+  /// Sends the stamps, together with the next statement.
+  func send() throws {
+    guard let offered else { return }
+    try link.restamp(held: offered.held, next: offered.next) { [weak self] in self?.isKnown = $0 }
   }
 
   /// Records the answer of the hub.

@@ -134,10 +134,9 @@ extension SyncEngine {
   /// Plans another pull of each group to which a message was pushed, for the time when most members have acknowledged
   /// the message.
   private func expectReceipts(of operations: [Pushed]) throws {
-    for pushed in operations where pushed.row.act == .say {
-      guard let key = pushed.row.conversation, try isGroup(key), let id = pushed.operation.conversation else {
-        continue
-      }
+    let said = Set(operations.filter { $0.row.act == .say }.compactMap(\.row.conversation))
+    for conversation in try said.filter(isGroup) {
+      let id = try store.conversations.id(conversation)
       pace.expectReceipts(of: id, at: monotonicMicroseconds() + receiptDelay + Self.receiptTime)
     }
   }

@@ -51,9 +51,8 @@ package final class SyncEngine {
   package func connect() throws {
     close()
     let (hello, hub) = (try link.open(), try hub())
-    try link.listen(listens)
-    let mine = try store.read { try store.users.handle(hub.user).description }
-    guard hello.hub == hub.id, hello.handle == mine else {
+    if listens { try link.listen(true) }
+    guard try hello.hub == hub.id && hello.handle == store.read({ try store.users.handle(hub.user).description }) else {
       throw HubFault.mismatch("the hub is another one, or knows this store's person by another name")
     }
     let isSame = hub.epoch == hello.epoch && hub.startedAt == hello.startedAt
@@ -63,8 +62,9 @@ package final class SyncEngine {
       try store.hub.set(clockOffset: hello.now.microseconds - Timestamp.now.microseconds)
       if hub.machine != hello.machine { try store.hub.set(machine: hello.machine) }
       if hub.refusal != nil { try store.hub.set(refusal: nil) }
+      try stamp.offer(to: hello)
     }
-    try stamp.send(to: hello)
+    try stamp.send()
     try take(.opened(hello))
     try store.read(faulty).forEach(enqueue)
     let isAnother = try compare(since: isSame ? hub.horizon : nil)

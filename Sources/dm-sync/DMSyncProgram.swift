@@ -20,11 +20,8 @@ package struct DMSyncProgram: Program {
     "dm-sync", "synchronize a store with its hub",
     synopsis: [
       "", "-f | --linger | --files", "join [TOKEN] [--contents SIZE]", "move HOST[:PORT] [--ca FILE]", "status",
-      "pending",
-      "retry [ID]...",
-      "drop ID...",
-      "machines", "revoke MACHINE", "keep [--contents SIZE]", "network [normal|poor|very-poor|offline]",
-      "leave [--force]",
+      "pending", "retry [ID]...", "drop ID...", "machines", "revoke MACHINE", "keep [--contents SIZE]",
+      "network [normal|poor|very-poor|offline]", "leave [--force]",
     ],
     options: [follow, linger, files], rules: [.atMostOne([follow, linger, files])],
     subcommands: [
@@ -74,14 +71,18 @@ extension DMSyncProgram {
 
   /// Carries files alone, unless another process does.
   private static func carryFiles(_ call: Invocation) throws {
-    forgetVariables(beginningWith: "PG")
-    let messenger = try call.messenger()
-    let carrier = try FileCarrier(messenger, PQFileLink(messenger.location))
     do {
-      if try carrier.lead() { try carrier.carry() }
+      try leadFiles(call) { try $0.carry() }
     } catch let fault as HubFault {
       throw fault.error
     }
+  }
+
+  /// Runs `work`, unless another process carries files.
+  private static func leadFiles(_ call: Invocation, _ work: (FileCarrier) throws -> Void) throws {
+    forgetVariables(beginningWith: "PG")
+    let carrier = try FileCarrier(call.messenger(), PQFileLink(call.messenger().location))
+    if try carrier.lead() { try work(carrier) }
   }
 
   /// The process that carries files for this one.
@@ -150,10 +151,8 @@ extension DMSyncProgram {
     let messenger = try call.messenger()
     if let limit = try call.arguments[contents] {
       try messenger.limitContents(to: limit)
-      forgetVariables(beginningWith: "PG")
       do {
-        let carrier = try FileCarrier(messenger, PQFileLink(messenger.location))
-        if try carrier.lead() { try carrier.trim() }
+        try leadFiles(call) { try $0.trim() }
       } catch let fault as HubFault {
         if !call.isQuiet {
           printError("dm-sync", "contents are removed when the hub can be reached; \(fault.error.message)")

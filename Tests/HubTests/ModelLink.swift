@@ -97,7 +97,7 @@ final class ModelLink: HubLink {
   func wait(for duration: Duration) throws -> HubHint {
     hints.isEmpty || !listens ? HubHint() : hints.removeFirst()
   }
-  func close() {}
+  func close() { listens = false }
 }
 
 /// Carries until each machine has what the others have said.

@@ -23,15 +23,15 @@ extension Messenger {
   /// - Throws: `no_hub` for a store that is not linked, `hub_unreachable` for one that has left its hub.
   package func limitContents(to limit: Int?) throws {
     let (store, hub) = try linkedStore()
-    if hub.leftAt != nil { throw DMError(.hubUnreachable, "this store has left its hub", remedy: .joinHub) }
+    try hub.refuseLeft()
     try store.write { try store.hub.set(contentsLimit: limit) }
   }
 
   /// Whether contents take more bytes than they may; linear in their number, if there is a limit.
   package func exceedsContentsLimit() throws -> Bool {
-    guard try linkedStore().1.contentsLimit != nil else { return false }
-    let use = try keptContents()
-    return use.limit.map { use.bytes > $0 } ?? false
+    let cache = try ContentCache(self)
+    guard let limit = cache.hub.contentsLimit else { return false }
+    return try cache.use().bytes > limit
   }
 
   /// Removes contents that the hub has too, those that were used least recently first, while contents take more bytes than
@@ -57,7 +57,7 @@ extension Messenger {
 /// The contents of a linked store as a cache of what its hub has.
 private struct ContentCache {
   private let store: Store
-  private let hub: Hub.Row
+  let hub: Hub.Row
   private let contents: ContentFolder
 
   /// Microseconds for which a content stays after its last use, because a program may be about to read it.

@@ -34,11 +34,12 @@ extension Messenger {
     within limit: Duration, evenOffline: Bool, startsNone: String? = nil, carry: () -> String?
   ) throws -> HubFreshness? {
     guard let store = try existingStore(), let hub = try store.hub.row(), hub.leftAt == nil else { return nil }
-    noteReader()
     let before = runningState
-    if hub.hindrance == nil, before.isFresh, hasCarrier { return HubFreshness(asOf: before.lastSyncAt, fault: nil) }
+    let isCarried = hasCarrier
+    if isCarried { touchReadFile() }
+    if hub.hindrance == nil, before.isFresh, isCarried { return HubFreshness(asOf: before.lastSyncAt, fault: nil) }
     let fault =
-      try hub.hindrance ?? (hasCarrier ? nil : startsNone)
+      try hub.hindrance ?? (isCarried ? nil : startsNone)
       ?? (limit <= .zero
         ? "the hub was not asked"
         : compareWithHub(
@@ -58,8 +59,9 @@ extension Messenger {
   }
 
   /// Tells a sync process that a program reads the store, so that the hub notifies this machine of changes for a minute.
-  package func noteReader() {
-    guard hasCarrier else { return }
+  package func noteReader() { if hasCarrier { touchReadFile() } }
+
+  private func touchReadFile() {
     // Each change of the file wakes the sync process.
     if let last = FileStatus(location.liveRead)?.modified,
       abs(Timestamp.now.microseconds - last.microseconds) < 10_000_000
@@ -155,6 +157,11 @@ extension RunningState {
 }
 
 extension Hub.Row {
+  /// - Throws: `hub_unreachable` for a store that has left its hub.
+  func refuseLeft() throws {
+    if leftAt != nil { throw DMError(.hubUnreachable, "this store has left its hub", remedy: .joinHub) }
+  }
+
   /// Why the store cannot be compared with its hub, as a clause; nil if it can be.
   var hindrance: String? {
     if let refusal { return "the hub does not let this store in: \(refusal)" }

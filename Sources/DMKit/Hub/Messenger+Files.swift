@@ -72,7 +72,7 @@ extension Messenger {
     let all = Set(try attachments.map { try $0.hash(of: part) })
     var wanted = try noteUse(of: all)
     if wanted.isEmpty { return }
-    if hub.leftAt != nil { throw DMError(.hubUnreachable, "this store has left its hub", remedy: .joinHub) }
+    try hub.refuseLeft()
     if let hindrance = hub.hindrance { throw DMError(.hubUnreachable, hindrance, remedy: .showHubStatus) }
     var wait = FetchWait(self, store)
     let bytes = try wait.begin(wanted)

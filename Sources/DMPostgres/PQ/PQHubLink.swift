@@ -82,12 +82,15 @@ package final class PQHubLink: HubLink {
     // The name becomes part of the statement, because LISTEN takes no parameters. A hub's channels have only lower-case
     // letters, digits and underscores.
     guard opened.channel.utf8.allSatisfy(isNameByte) else { throw HubFault.damaged("the hub names an invalid channel") }
-    if opened.hello.pollSeconds == nil, !opened.hello.isStandby, !opened.isDirect, try !listens(opened) {
-      opened.hello.isPooled = true
-      opened.hello.pollSeconds = 2
+    if opened.hello.pollSeconds == nil, !opened.hello.isStandby {
+      if opened.isDirect {
+        channel = opened.channel
+      } else if try !listens(opened) {
+        opened.hello.isPooled = true
+        opened.hello.pollSeconds = 2
+      }
     }
     connection = opened.connection
-    if opened.hello.pollSeconds == nil, !opened.hello.isStandby, opened.isDirect { channel = opened.channel }
     hasOwnStates = opened.hello.hasOwnStates
     return opened.hello
   }

@@ -15,7 +15,7 @@ struct ListeningTests {
     return (machine, sync)
   }
 
-  @Test func `a read right after a message came shows it, though the hub has told the machine nothing`() throws {
+  @Test func `a read right after a message came shows it, though the hub has not notified the machine`() throws {
     let hub = try HubFixture()
     let (alice, sync) = try idle(hub, "alice")
     let bob = try hub.machine("bob")
