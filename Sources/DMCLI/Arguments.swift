@@ -10,9 +10,7 @@ package struct Arguments: Sendable {
   package private(set) var operands: [String] = []
   /// How many of the operands are after `--`.
   private var plainCount = 0
-  /// The given options.
-  ///
-  /// Each is listed once, with the texts of all its values; a flag has no texts.
+  /// The given options, each once, with the texts of all its values; a flag has no texts.
   ///
   /// An array and not a dictionary: there are few options, and creating the first dictionary of a type costs 140,000
   /// instructions.
@@ -238,8 +236,10 @@ extension Arguments {
     return usage("unknown action '\(word)'; \(hint)")
   }
 
-  /// The error for an operand that is missing, with the usage of the action.
-  package func missing(_ operand: String) -> DMError { usage("missing \(operand); \(usageLine)") }
+  /// The error for an operand that is missing, with advice that the usage does not have, and the usage of the action.
+  package func missing(_ operand: String, _ advice: String? = nil) -> DMError {
+    usage("missing \(operand); " + (advice.map { $0 + "; " } ?? "") + usageLine)
+  }
 
   /// The error for a surplus operand, with the usage of the action.
   package func unexpected(_ operand: String) -> DMError { usage("unexpected '\(operand)'; \(usageLine)") }

@@ -5,8 +5,8 @@ internal import DMKit
 /// Names, each with the words that other programs use for the same thing.
 typealias Synonyms = [(name: String, words: [String])]
 
-/// The name that a user probably meant: a synonym, the only name that begins with the word, or the nearest; nil for
-/// none.
+/// The name that a user probably meant: the name for which the word is a synonym, or the result of `nearest`; nil if
+/// there is none.
 func meant(_ word: String, among names: [String], _ synonyms: Synonyms) -> String? {
   synonym(of: word, among: names, synonyms) ?? nearest(to: word, among: names)
 }
@@ -36,8 +36,12 @@ private func isOpposite(_ one: String, _ other: String) -> Bool {
   return isNegative(one) != isNegative(other)
 }
 
-/// The only name that begins with the word, or the nearest that differs in at most a third of the characters; never one
-/// that does the opposite or destroys something.
+/// The name that begins with the word, if there is exactly one; otherwise the name with the smallest edit distance.
+///
+/// The distance is at most a third of the word's length, or 1 for a short word. Negations of the word and names that
+/// destroy something are never returned.
+///
+/// - Returns: nil if there is no such name.
 package func nearest(to word: String, among all: [String]) -> String? {
   let names = all.filter { !destructive.contains($0) && !isOpposite(word, $0) }
   let longer = names.filter { $0.hasPrefix(word) }
@@ -103,7 +107,7 @@ private let optionSynonyms: Synonyms = [
   ("quiet", ["silent", "s"]),
 ]
 
-/// Names of our actions in other programs; no destructive actions.
+/// Words that other programs use for our actions; no destructive actions.
 let actionSynonyms: Synonyms = [
   ("create", ["new", "make"]),
   ("add", ["new", "create", "register", "invite"]),

@@ -5,7 +5,7 @@ internal import DMSystem
 package protocol Program: SendableMetatype {
   static var command: Command { get }
   static func run(_ call: Invocation) throws
-  /// The command whose words are completed, and these words without the names before them.
+  /// The command that the words after the program's name select, and the words after that command's name.
   static func completed(_ words: [String]) -> (command: Command, words: [String])
 }
 
@@ -86,7 +86,8 @@ extension Program {
     } else {
       try call.arguments.check(Common.rules + command.rules)
       try call.arguments.checkValues()
-      // Checks the environment variables for text output now, because text is printed only at the end.
+      // Checks the environment variables for text output first, so that a wrong value is an error before the program
+      // changes anything.
       if !call.isJSON, !call.isQuiet { _ = try call.screen() }
       try run(call)
     }

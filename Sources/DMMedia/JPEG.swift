@@ -9,8 +9,7 @@ enum JPEG {
     let range: Range<Int>
     let content: ByteReader
 
-    /// Whether it is a frame header: SOF0 to SOF15; DHT, JPG and DAC, whose markers are in this range, are not (table
-    /// B.1).
+    /// Whether it is a frame header: SOF0 to SOF15, without DHT, JPG and DAC, which are in the same range (table B.1).
     var isFrame: Bool { 0xC0...0xCF ~= marker && ![0xC4, 0xC8, 0xCC].contains(marker) }
     /// Whether it is needed for the image: frames, tables, scans, SOI, EOI, DNL, DRI, DHP and EXP (table B.1).
     var isNeeded: Bool { 0xC0...0xCF ~= marker && marker != 0xC8 || 0xD8...0xDF ~= marker }
@@ -19,7 +18,7 @@ enum JPEG {
   /// The complete segments, without the fill bytes and other data before each.
   struct Segments: Sequence, IteratorProtocol {
     private var reader: ByteReader
-    /// The position before the fill bytes of the last marker.
+    /// The position before the fill bytes of the marker that was read most recently.
     private var fill: ByteReader
 
     init(_ bytes: CheckedBytes) {

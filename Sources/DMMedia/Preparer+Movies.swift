@@ -65,10 +65,10 @@ extension Preparer {
     file.duration = header?.duration ?? file.duration
   }
 
-  /// Makes the output of a tool the content of `file`, and reads its header.
+  /// Replaces the content of `file` with a tool's output, and reads the header of the output.
   ///
   /// - Parameter outcome: becomes a failure if the output cannot be read.
-  /// - Returns: whether the output was taken.
+  /// - Returns: whether the content was replaced.
   private func take(
     _ name: String, _ format: MediaFormat, _ outcome: inout Tool.Outcome, _ file: inout PreparedFile, _ tool: MovieTool
   ) throws -> Bool {
@@ -78,7 +78,8 @@ extension Preparer {
     return true
   }
 
-  /// Adds the frame at one second, at most half of the duration, because videos are more often black at the start.
+  /// Adds a thumbnail: the frame at one second or, in a shorter video, in the middle, because the first frame is often
+  /// black.
   private func addPoster(to file: inout PreparedFile, _ name: String, _ tool: MovieTool) throws {
     let middle = (file.duration?.microseconds ?? 0) / 2000
     var outcome = try tool.poster(name, file.format, at: min(1000, middle), to: "poster.jpg")

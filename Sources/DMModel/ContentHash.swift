@@ -10,7 +10,7 @@ public struct ContentHash: Hashable, Sendable, CustomStringConvertible {
     self.bytes = Array(bytes)
   }
 
-  /// Makes the hash of the eight words of the final state of SHA-256.
+  /// Makes a hash from the eight words of the final state of SHA-256.
   package init(_ words: (UInt32, UInt32, UInt32, UInt32, UInt32, UInt32, UInt32, UInt32)) {
     let all = [words.0, words.1, words.2, words.3, words.4, words.5, words.6, words.7]
     bytes = all.flatMap { withUnsafeBytes(of: $0.bigEndian) { Array($0) } }

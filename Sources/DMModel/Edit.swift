@@ -14,9 +14,9 @@ public struct Edit: Sendable {
 
   /// The message, which the user must be able to see.
   package let message: MessageReference
-  /// The reference to it in errors.
+  /// The reference to the message that errors contain.
   package private(set) var typed: MessageReference
-  /// What to do to it.
+  /// What to do to the message.
   package let act: Act
 
   /// The maximum number of bytes of an emoji; a kiss of two people, each with a skin tone, has 35.
@@ -44,7 +44,7 @@ public struct Edit: Sendable {
     self.act = act
   }
 
-  /// The same on a message that the user named by another reference.
+  /// Makes an action on a message for which errors contain another reference: the one that the user typed.
   package init(_ message: MessageReference, typedAs typed: MessageReference, _ act: Act) throws(DMError) {
     try self.init(message, act)
     self.typed = typed

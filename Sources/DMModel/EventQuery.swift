@@ -10,7 +10,7 @@ public struct EventQuery: Sendable {
     case cursor(Cursor)
   }
 
-  /// Empty for all conversations of the user, including those that are created later.
+  /// The conversations to follow; empty for all of the user, including those that are created later.
   public var conversations: [ConversationReference] = []
   /// The kinds of events; others are left out.
   public var kinds = MessagingEvent.Kind.standard
@@ -20,7 +20,7 @@ public struct EventQuery: Sendable {
   public var unmutedOnly = false
   /// Leaves out the user's own actions.
   public var othersOnly = false
-  /// Nil for `now`; a new consumer requires a start.
+  /// The position at which the stream begins; nil for `now`, except for a new consumer, which requires a start.
   public var start: Start?
   /// Whether to wait for new events after all events so far were delivered.
   public var follows = true
@@ -30,7 +30,9 @@ public struct EventQuery: Sendable {
   public var signalsPresence = true
   /// Whether the messages of the stream count as delivered.
   public var marksDelivered = true
-  /// The name of a durable consumer, whose position is the start; `start` is for its first use only.
+  /// The name of a durable consumer.
+  ///
+  /// The stream begins at its position. `start` is used only to create the consumer.
   public var consumer: String?
   /// Whether a consumer goes on when its next changes are no longer in the log.
   public var acceptsGap = false

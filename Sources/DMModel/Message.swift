@@ -30,10 +30,10 @@ public struct Message: Equatable, Identifiable, Sendable {
     case titleChanged = "title_changed"
     /// Messages were imported after this one.
     case historyImported = "history_imported"
-    /// No announcement: a message that a later version of dm has written, and this one cannot read.
+    /// A message, not an announcement, that a later version of dm wrote and this version cannot read.
     case unreadable
 
-    /// The number in stores; nil for what is not stored, because it is seen from the rest.
+    /// The number in stores; nil for `unreadable`, which is found when a message is read and is never stored.
     package var number: Int64? {
       switch self {
       case .conversationCreated: 1
@@ -65,12 +65,12 @@ public struct Message: Equatable, Identifiable, Sendable {
     }
   }
 
-  /// What an event of a change is about.
+  /// What has happened to the message of an event.
   package enum Update: Sendable {
     case edited
-    /// The authority has ordered it.
+    /// The authority has ordered the message.
     case ordered
-    /// It waits, and was edited or refused.
+    /// The message waits to be sent, and was edited or refused.
     case waits
   }
 
@@ -147,11 +147,11 @@ public struct Message: Equatable, Identifiable, Sendable {
   public var failure: String?
   /// The id under which it waited for the authority, if it has another now; set only in the event of that change.
   public var replaces: Identifier?
-  /// What has changed of it, in the event of a change.
+  /// What has happened to it, in the event of a change.
   package var update = Update.edited
   /// The kind of an announcement, which is a message without a text.
   public var systemKind: SystemKind?
-  /// Whether nobody said it.
+  /// Whether it is an announcement, not a message from a user.
   package var isAnnouncement: Bool { systemKind != nil && systemKind != .unreadable }
   /// The subject of the announcement: a handle, or a title.
   public var subject: String?
@@ -164,13 +164,13 @@ public struct Message: Equatable, Identifiable, Sendable {
   /// Set on the last message of a conversation if `text` is only the beginning of the text.
   public var isTruncated = false
 
-  /// `seq`, or 0 if that is nil, which it never is in a message that was read from a store.
+  /// `seq`, or 0 for a message that has no number.
   package var number: Int { seq ?? 0 }
 
   /// A reference to the message that every program accepts: `bob:57`, or `dm:UUID` while it has no number.
   public var reference: String { seq.map { "\(conversation.reference):\($0)" } ?? "dm:\(id)" }
 
-  /// Whether another text equals the message's, byte for byte; no text equals an empty one.
+  /// Whether the message's text equals another text, byte for byte; a text of nil counts as empty.
   package func hasText(_ other: String) -> Bool { ExactString(text ?? "") == ExactString(other) }
 
   /// The maximum number of Unicode code points of the text of a preview.
@@ -190,7 +190,9 @@ public struct Message: Equatable, Identifiable, Sendable {
 }
 
 extension Message {
-  /// Makes a message that is in no store, as for a preview or a test of a view; set what it has besides.
+  /// Makes a message that is not in a store, for example for a preview or a test of a view.
+  ///
+  /// Set the other properties afterwards.
   public init(
     id: Identifier, in conversation: ConversationLabel, _ conversationID: Identifier, seq: Int?, sender: Handle,
     text: String?, createdAt: Timestamp, status: Status = .sent, nonce: String? = nil
@@ -202,7 +204,8 @@ extension Message {
 
   /// Makes a message for other targets, because the memberwise initializer of Swift is internal.
   ///
-  /// Calls that initializer, because an initializer that sets each property sets the default values first.
+  /// Calls the memberwise initializer: an initializer that assigns each property itself would first store all default
+  /// values.
   package init(
     _ id: Identifier, conversationID: Identifier, conversation: ConversationLabel, seq: Int?, sender: Handle,
     senderName: String? = nil, isMine: Bool = false, isUnread: Bool = false, readByCount: Int = 0,

@@ -14,19 +14,19 @@ public struct SearchRequest: Sendable {
 
   /// Words, `"phrases"`, `prefix*`, AND, OR, NOT and parentheses; nil for all messages that meet the other conditions.
   public var words: String?
-  /// Empty for all conversations that the user is or was in.
+  /// The conversations to search; empty for all that the user is or was in.
   public var conversations: [ConversationReference] = []
-  /// The handle of the only sender; nil for all.
+  /// The sender of the messages; nil for all senders.
   public var sender: Handle?
   /// The lower bound, inclusive.
   public var since: HistoryQuery.Bound?
   /// The upper bound, exclusive.
   public var before: HistoryQuery.Bound?
-  /// The message must have each of these.
+  /// Each found message must have all of these; empty for no condition.
   public var contents: Set<Content> = []
-  /// Orders the messages by time instead of by relevance.
+  /// Whether the newest message comes first, instead of the most relevant one.
   public var newestFirst = false
-  /// Nil for all.
+  /// The maximum number of messages; nil for no maximum.
   public var limit: Int? = 20
 
   /// Makes a request for the 20 most relevant messages.

@@ -17,8 +17,8 @@ package final class Administrator {
     try connection.run([PQConnection.settings(and: ["lock_timeout": "2s", "statement_timeout": "0"])])
   }
 
-  /// Runs `body` up to five times: after a lock timeout, ends the connections of members that block others, and tries
-  /// again; after a serialization failure or a deadlock, only tries again.
+  /// Runs `body` up to five times: after a lock timeout, ends members' connections that may hold up others, and
+  /// tries again; after a serialization failure or a deadlock, only tries again.
   func persist<Value>(_ body: () throws -> Value) throws -> Value {
     var left = 5
     while true {
@@ -183,7 +183,6 @@ package final class Administrator {
   /// Conversations that another transaction has locked are skipped. Each push of a member erases in the same way, but
   /// at most a hundred messages.
   ///
-  ///
   /// - Returns: the number of erased messages.
   /// - Throws: `HubFault`, `no_hub`.
   package func sweep() throws -> Int {
@@ -198,8 +197,8 @@ package final class Administrator {
     return total
   }
 
-  /// Ends the members' connections that may block other members, such as those with a transaction that has been open
-  /// for over ten seconds.
+  /// Ends members' connections that may hold up the transactions of others, such as those with a transaction that has
+  /// been idle for over ten seconds.
   ///
   /// - Returns: the number of connections that were ended.
   /// - Throws: `HubFault`, `no_hub`.

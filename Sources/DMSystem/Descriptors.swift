@@ -12,7 +12,7 @@ func sizeOfTerminal(descriptor: Int32) -> (columns: Int, rows: Int)? {
 
 package func isTerminal(descriptor: Int32) -> Bool { isatty(descriptor) == 1 }
 
-/// The most bytes that one write to a pipe takes whole or not at all (POSIX, write(2)).
+/// The size in bytes up to which a write to a pipe is atomic: PIPE_BUF (POSIX, write(2)).
 package var atomicPipeWrite: Int { Int(PIPE_BUF) }
 
 /// Reads the next bytes of a descriptor, as many as are available and fit; returns their number, 0 at the end.
@@ -26,7 +26,7 @@ package func readSome(
   }
 }
 
-/// The same into an array, whose count does not change.
+/// Reads the next bytes of a descriptor into an array, at most as many as its count, which does not change.
 package func readSome(_ descriptor: Int32, into buffer: inout [UInt8]) throws(SystemFailure) -> Int {
   try buffer.withUnsafeMutableBufferPointer { (buffer) throws(SystemFailure) in
     try readSome(descriptor, into: UnsafeMutableRawBufferPointer(buffer))

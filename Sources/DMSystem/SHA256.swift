@@ -2,7 +2,7 @@ package import DMModel
 
 /// Computes a SHA-256 piece by piece (FIPS 180-4, section 6.2).
 ///
-/// It is implemented here because the package that has one adds 11 MB to a binary; see docs/decisions.
+/// Implemented here because the package swift-crypto adds 11 MB to each binary (docs/decisions/0007).
 package struct SHA256 {
   private var state: (UInt32, UInt32, UInt32, UInt32, UInt32, UInt32, UInt32, UInt32) = (
     0x6A09_E667, 0xBB67_AE85, 0x3C6E_F372, 0xA54F_F53A, 0x510E_527F, 0x9B05_688C, 0x1F83_D9AB, 0x5BE0_CD19

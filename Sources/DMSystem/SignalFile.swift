@@ -28,7 +28,7 @@ package enum SignalFile {
     return set(time, of: path) ? time : nil
   }
 
-  /// Gives the file a modification time, and makes it if it does not exist.
+  /// Gives the file a modification time, and creates the file if it does not exist.
   ///
   /// - Returns: whether the file has that time now.
   @discardableResult

@@ -83,7 +83,7 @@ extension DMAttach {
   static func prepare(_ files: [String], _ call: Invocation) throws {
     let arguments = call.arguments
     let conversation = try arguments[to]
-    guard !files.isEmpty else { throw call.arguments.missing("FILE").adding("; '-' is standard input") }
+    guard !files.isEmpty else { throw call.arguments.missing("FILE", "name one, or '-' for standard input") }
     if files.count > 1, arguments.isGiven(name) { throw usage("'--name' is for a single file") }
     if conversation != nil {
       try PreparationArguments.checkCount(files)
@@ -126,7 +126,7 @@ extension DMAttach {
       }
       return try messenger.read(part, of: attachments[0]) { try call.output.write(content: $0) }
     }
-    // A copy, because the program that opens it may write to it, and must not write to the store.
+    // Opens a copy, because the program that opens it may change it, and must not change the content in the store.
     let path = arguments[open] ? try temporaryFolder() : output ?? "."
     try messenger.save(part, of: attachments, to: path, replacesAny: arguments[force]) { saved in
       if arguments[open] { try openByDesktop(saved.path) }
@@ -140,7 +140,7 @@ extension DMAttach {
     do {
       return [try messenger.attachment(id)]
     } catch let error as DMError where error.code == .unknownAttachment {
-      // It may be the id of a message.
+      // The id may be that of a message.
       do {
         return try messenger.attachments(of: .id(id))
       } catch let other as DMError where other.code == .unknownMessage {

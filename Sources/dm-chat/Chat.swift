@@ -143,7 +143,7 @@ final class Chat {
     }
   }
 
-  /// Adds keys to the line after it could not be sent: the keys that were typed before the user could see that.
+  /// After Enter has failed, adds on a new line the keys that were typed before the user could see the failure.
   ///
   /// - Returns: the other events.
   private func keepKeys(in events: ArraySlice<Window.Event>) -> ArraySlice<Window.Event> {

@@ -47,7 +47,9 @@ struct Composition {
   /// Notes that the stored draft was removed.
   mutating func forgetLoadedDraft() { loadedDraft = nil }
 
-  /// After an Enter that failed, adds the keys that were typed since: on a new line, with Enter as a line break.
+  /// After Enter has failed, adds on a new line the keys that were typed since then.
+  ///
+  /// Enter among these keys becomes a line break, except as the last key.
   mutating func add(ahead keys: [Key]) {
     _ = line.apply(.end)
     _ = line.apply(.newline)

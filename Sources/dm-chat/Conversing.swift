@@ -38,7 +38,7 @@ struct Conversing {
     }
   }
 
-  /// The typing signal; it does nothing for a former member, who only reads.
+  /// The typing signal; it does nothing for a former member, who can only read.
   func shownTyping() throws -> ShownTyping {
     ShownTyping(try unlessRefused { try messenger.typing(in: conversation) })
   }

@@ -41,7 +41,7 @@ extension ChatModel {
 
   fileprivate func height(above rows: Int) -> Int { max(1, layout.height - rows) }
 
-  /// The line that the user is writing; at most a third of the window, around the cursor.
+  /// The line that the user is writing; at most a third of the window's rows, among them the cursor's.
   fileprivate var composed: (rows: ArraySlice<String>, row: Int, beforeCursor: String) {
     let line = LineRows(composition.line, width: layout.width, prompt: "> ")
     let most = max(1, layout.height / 3)
@@ -51,7 +51,7 @@ extension ChatModel {
 
   /// The status line below the conversation: `-- Bob B. (bob), online: Bob B. is typing --`.
   ///
-  /// A notice has up to a third of the window.
+  /// A notice takes up to a third of the window's rows.
   fileprivate var state: [[UInt8]] {
     if let notice {
       let most = max(1, layout.height / 3)

@@ -81,7 +81,7 @@ struct LoadedMessages {
   }
 }
 
-/// Changes by events of the conversation.
+/// Updates for the events of the conversation.
 extension LoadedMessages {
   /// Inserts or replaces a message, unless its position is outside the messages in memory.
   mutating func take(_ message: Message) {

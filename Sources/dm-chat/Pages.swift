@@ -27,7 +27,7 @@ struct Pages {
   /// The newest messages, and the cursor at which the events continue; nil if there is no store yet.
   func newest() throws -> (messages: [Message], cursor: Cursor?) { try read { _ in } }
 
-  /// The messages before a number, and those from that number on.
+  /// The page before a number, and the first few hundred messages from that number on.
   ///
   /// - Throws: `unknown_message` for a number that the conversation does not have.
   func around(_ number: Int) throws -> (before: [Message], after: [Message]) {
@@ -37,14 +37,14 @@ struct Pages {
     return (before, after)
   }
 
-  /// The page before a message.
+  /// The page before the message with a number.
   func older(than first: Int) throws -> [Message] {
     // Asks for a range of numbers, because the message `first` may have been deleted meanwhile.
     let range = RangeReference(from: 1, to: first - 1)
     return try read { $0.ranges = [range] }.messages.numbered
   }
 
-  /// The page after a message.
+  /// The first few hundred messages after the message with a number.
   func newer(than last: Int) throws -> [Message] {
     try read(isWhole: false) {
       ($0.ranges, $0.limit) = ([RangeReference(from: last + 1, to: nil)], nil)

@@ -32,7 +32,8 @@ enum UpkeepText {
     return """
       indexed \(repaired.indexedCount) messages; corrected \(repaired.conversationsCount) conversations, \
       \(repaired.participantsCount) participants and \(repaired.messagesCount) messages\
-      \(loss > 0 ? "; goes on without \(loss) lost changes" : "")\(before(repaired.lastUsedAt))
+      \(loss > 0 ? "; \(loss) changes were lost, and the change log continues after them" : "")\
+      \(before(repaired.lastUsedAt))
       """
   }
 

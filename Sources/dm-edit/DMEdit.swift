@@ -61,7 +61,7 @@ package struct DMEdit: Program {
           "no message '\(operands.joined(separator: " "))' that you can see; dm-tail prints what you can see",
           subject: operands.joined(separator: " "))
       }
-      // By their ids, because a title may be another group's by now.
+      // Names them by their ids, because another group may have the title by now.
       return messages.filter { !wordsOnly || !$0.isAnnouncement }.map {
         (.id($0.id), .number($0.number, in: conversation))
       }
@@ -89,7 +89,7 @@ extension DMEdit {
   /// - Parameter act: returns the action for a message, given the text of its line.
   static func editLines(_ call: Invocation, _ act: (_ text: String?) throws -> Edit.Act) throws {
     if isTerminal(.input) {
-      throw call.arguments.missing("MESSAGE").adding(", or pipe the lines of dm-tail into it")
+      throw call.arguments.missing("MESSAGE", "name one, or pipe the lines of dm-tail into dm-edit")
     }
     let messenger = try call.messenger()
     let me = messenger.identity.handle
@@ -140,10 +140,10 @@ extension DMEdit {
   }
 
   private static func editText(of reference: MessageReference, _ call: Invocation) throws {
-    // With a messenger of its own, so that the store is not open while the user writes.
+    // Uses a separate messenger, so that the store is not open while the user writes.
     let message = try Messenger(call.location(), as: call.messenger().identity).messageToEdit(reference)
     try EditedText(message.text ?? "", for: call.command).keeping { text in
-      // By its id, because `-1` may name another message by now.
+      // Names the message by its id, because `-1` may be another message by now.
       try edit([Edit(.id(message.id), typedAs: reference, .text(text))], call)
     }
   }

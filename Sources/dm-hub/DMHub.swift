@@ -74,7 +74,7 @@ package struct DMHub: Program {
         options: [authority, cancel], run: move),
       Command.Subcommand("status", "print the size of the hub, and what is wrong with it", run: printStatus),
       Command.Subcommand("sweep", "erase the texts of expired messages now", run: sweep),
-      Command.Subcommand("unstick", "end connections of members that block all others", run: unstick),
+      Command.Subcommand("unstick", "end members' connections that may hold up others", run: unstick),
       Command.Subcommand("uninstall", "remove the hub, and its logins", options: [force], run: uninstall),
     ],
     examples: [

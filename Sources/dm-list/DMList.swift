@@ -58,7 +58,7 @@ package struct DMList: Program {
     query.unmutedOnly = arguments[unmuted]
     query.limit = try arguments[limit] ?? 50
     query.after = try arguments[after]
-    // By their ids, because titles may change during the stream.
+    // Names them by their ids, because titles may change during the stream.
     query.conversations = try arguments.operands.map {
       .id(try messenger.conversation(ConversationReference($0)).id)
     }
@@ -87,7 +87,7 @@ final class Listing {
   var typing: [Identifier: [Handle]] = [:]
   var online: Set<Handle> = []
 
-  /// Microseconds within which several changes of a conversation are printed once.
+  /// If a conversation changes several times within this time, in microseconds, it is printed once.
   private static let fold: Int64 = 100_000
 
   init(_ call: Invocation, _ messenger: Messenger, _ query: ListQuery) {
@@ -152,7 +152,7 @@ final class Listing {
         if let conversation = try messenger.conversations(one).first {
           try print(conversation)
         } else if shown[id] != nil {
-          // Printed once more, because the reader must learn that it no longer matches.
+          // Prints it once more, so that the reader learns that it no longer matches.
           try print(try messenger.conversation(.id(id)))
           shown[id] = nil
         }
@@ -187,7 +187,8 @@ extension Listing {
 
   /// Remembers who is typing and who is online.
   ///
-  /// - Returns: the conversation that has changed; for presence, the direct one on the screen with that user.
+  /// - Returns: the conversation that has changed; for a presence event, the direct conversation with that event's
+  ///   user, or nil if it is not on the screen.
   func note(_ event: MessagingEvent) -> Identifier? {
     if case .typing(let event) = event { typing[event.conversationID] = event.users.isEmpty ? nil : event.users }
     guard case .presence(let event) = event else { return event.conversationID }

@@ -57,7 +57,7 @@ package struct DMRead: Program {
     let (arguments, messenger) = (call.arguments, try call.messenger())
     let options = try markOptions(arguments)
     let mode = try mode(arguments)
-    // Lines name messages that are here.
+    // Lines name messages that are already in the store, so the hub is not asked for newer ones.
     if case .lines = mode { return try readLines(call, messenger, options) }
     try call.refresh()
     switch mode {
@@ -114,7 +114,7 @@ extension DMRead {
     if target != nil { throw usage("name a conversation, or add --everywhere") }
     if arguments.isGiven(from) { throw usage("'--from' needs a conversation or --everywhere") }
     if isTerminal(.input) {
-      throw arguments.missing("CONVERSATION").adding(", or pipe the lines of dm-tail into it")
+      throw arguments.missing("CONVERSATION", "name one, or pipe the lines of dm-tail into dm-read")
     }
     return .lines
   }
@@ -165,7 +165,7 @@ extension DMRead {
 }
 
 extension ReadTarget {
-  /// Whether a bound is a message, which belongs to one conversation.
+  /// Whether one of the bounds refers to a message; such a target is for the conversation of that message only.
   fileprivate var namesMessage: Bool {
     switch self {
     case .before(.message), .since(.message, _), .since(_, before: .message?): true

@@ -91,13 +91,13 @@ extension DMSend {
     return .send(to: conversations, words: words)
   }
 
-  /// The mode when no conversation is named.
+  /// The mode of a command line that names no conversation: it sends the JSON lines of standard input.
   private static func lineMode(_ arguments: Arguments) throws -> Mode {
     let ofMessages: [any Declared] =
       [lines, nonce, replyTo, edit, draft, fromDraft, forward, expiresIn, attach, lossy, overflow]
       + PreparationArguments.options
     try arguments.refuse(ofMessages) { "\($0) needs a conversation; see --help" }
-    if isTerminal(.input) { throw arguments.missing("CONVERSATION").adding(", or pipe JSON lines into it") }
+    if isTerminal(.input) { throw arguments.missing("CONVERSATION", "name one, or pipe JSON lines into dm-send") }
     try arguments.check(lineRules)
     return try arguments[consumer].map(Mode.consumerLines) ?? .jsonLines
   }

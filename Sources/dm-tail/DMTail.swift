@@ -43,13 +43,13 @@ extension DMTail {
   ]
 
   static let rules: [Rule] = [
-    // Messages that are not printed are neither read nor delivered.
+    // Only printed messages are marked as read or delivered, and --quiet prints none.
     .excludes(Common.quiet, [read, follow]),
     .atMostOne([ack, consumers, forget]), .alone(ack, with: [consumer]), .alone(consumers, with: []),
     .alone(forget, with: []), .needs(ack, [consumer]),
     // An acknowledgement marks messages as delivered in all conversations of the consumer.
     .excludes(unmuted, [consumer]),
-    // A stream has no end, which --before would set.
+    // --before sets an end, and a stream has none.
     .excludes(before, [follow, cursor, consumer]),
     .excludes(cursor, [limit, since, unread]), .excludes(consumer, [limit, since, unread]),
     // These options choose among events, and a history has only messages.
@@ -133,7 +133,8 @@ package struct DMTail: Program {
     }
   }
 
-  /// Whether the user chose how many messages to print.
+  /// Whether the user chose how many messages to print: with --limit, or with a range, --since or --unread, for which
+  /// there is no default limit.
   private static func isChosen(_ query: HistoryQuery, _ call: Invocation) -> Bool {
     call.arguments.isGiven(limit) || query.limit == nil
   }
@@ -168,7 +169,7 @@ extension DMTail {
     case consumers
     /// Messages that were named by their ids.
     case messages([Message])
-    /// Messages, then the stream if it has `follows`.
+    /// Messages, then the events of the stream if `EventQuery.follows` is true.
     case history(HistoryQuery, EventQuery)
     case stream(EventQuery)
   }
@@ -235,7 +236,7 @@ extension DMTail {
     query.consumer = try arguments[consumer]
     query.acceptsGap = arguments[acceptGap]
     query.start = try arguments[cursor]
-    // In text, also reactions and the hub; and who is typing, if the terminal can erase that again.
+    // Text also shows reactions and the state of the hub and, if the terminal can erase it again, who is typing.
     if !call.isJSON { query.kinds.formUnion([.reaction, .hub]) }
     if !call.isJSON, try call.screen().canRenew { query.kinds.insert(.typing) }
     if let kinds = try arguments[events] { query.kinds = kinds }

@@ -1,7 +1,10 @@
 internal import DMCLI
 internal import DMKit
 
-/// Prints messages and events, and marks them.
+/// Prints messages and events.
+///
+/// With --read, marks the printed messages as read. Marks those of a history as delivered, unless --peek or --quiet is
+/// given.
 final class Printer {
   private let call: Invocation
   private let messenger: Messenger

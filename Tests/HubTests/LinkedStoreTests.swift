@@ -161,7 +161,7 @@ struct LinkedStoreTests {
     for machine in [alice, bob] { try machine.check() }
   }
 
-  @Test func `messages are delivered when an invited person joins, and when the user unblocks their sender`() throws {
+  @Test func `messages become delivered when their recipient joins, and when they unblock the sender`() throws {
     let alice = try hub.joined("alice")
     _ = hub.model.invite("bob")
     try alice.sync()

@@ -83,7 +83,7 @@ import Testing
     ),
     ("dm-conversation add bob carol", "that is for groups; 'bob' is a direct conversation"),
     ("dm-typing --on", "missing CONVERSATION; usage: dm-typing CONVERSATION --on | --off | --for TIME"),
-    ("dm-attach", "missing FILE; usage: dm-attach [OPTION]... FILE...; '-' is standard input"),
+    ("dm-attach", "missing FILE; name one, or '-' for standard input; usage: dm-attach [OPTION]... FILE..."),
     ("dm-list -20..", "unknown option '-2'; see --help"),
     ("dm-doctor backup -", "a backup needs a file; 'dm-doctor dump' prints the store as lines"),
     ("dm-doctor stats --store /dev/none", "there is no store at '/dev/none'; name another --store, or restore one"),
@@ -95,10 +95,22 @@ import Testing
   }
 
   @Test(arguments: [
-    ("dm-edit text", "missing MESSAGE; usage: dm-edit text MESSAGE [TEXT]..., or pipe the lines of dm-tail into it"),
-    ("dm-edit react 👍", "missing MESSAGE; usage: dm-edit react EMOJI MESSAGE..., or pipe the lines of dm-tail into it"),
-    ("dm-read", "missing CONVERSATION; usage: dm-read CONVERSATION RANGE..., or pipe the lines of dm-tail into it"),
-    ("dm-send", "missing CONVERSATION; usage: dm-send [OPTION]... CONVERSATION TEXT..., or pipe JSON lines into it"),
+    (
+      "dm-edit text",
+      "missing MESSAGE; name one, or pipe the lines of dm-tail into dm-edit; usage: dm-edit text MESSAGE [TEXT]..."
+    ),
+    (
+      "dm-edit react 👍",
+      "missing MESSAGE; name one, or pipe the lines of dm-tail into dm-edit; usage: dm-edit react EMOJI MESSAGE..."
+    ),
+    (
+      "dm-read",
+      "missing CONVERSATION; name one, or pipe the lines of dm-tail into dm-read; usage: dm-read CONVERSATION RANGE..."
+    ),
+    (
+      "dm-send",
+      "missing CONVERSATION; name one, or pipe JSON lines into dm-send; usage: dm-send [OPTION]... CONVERSATION TEXT..."
+    ),
   ])
   func `a program that reads lines refuses a terminal and says what is missing`(
     call: String, text: String

@@ -30,8 +30,8 @@ enum Manner: String {
 ///
 /// A failure gives no candidates and no error message, because the user is still typing.
 ///
-/// - Parameter program: is given the words after the program's name; returns the command, and the words of the command
-///   line for this command.
+/// - Parameter program: a function that takes the words after the program's name, and returns the command that they
+///   select and the words after that command's name.
 func candidates(
   for shell: Shell, _ words: ArraySlice<String>, _ program: ([String]) -> (command: Command, words: [String])
 ) -> String {

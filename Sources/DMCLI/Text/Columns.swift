@@ -56,7 +56,7 @@ private func isWide(_ value: UInt32) -> Bool {
   return value <= wideCharacters[low].last
 }
 
-/// The beginning of a text that fits, with an ellipsis if anything was cut.
+/// A text, cut to at most `width` columns; a text that was cut ends in an ellipsis.
 package func cut(_ text: String, _ width: Int) -> String {
   if text.utf8.count <= width || mostColumns(of: text) <= width { return text }
   var (taken, rest) = (text.startIndex, max(0, width - 1))
@@ -68,13 +68,13 @@ package func cut(_ text: String, _ width: Int) -> String {
   return text[..<taken] + "…"
 }
 
-/// A text that is cut, or padded with spaces, to a width.
+/// A text, cut to a width or padded with spaces on its right to this width.
 func left(_ text: String, _ width: Int) -> String {
   let text = cut(text, width)
   return text + String(repeating: " ", count: max(0, width - columns(of: text)))
 }
 
-/// A text padded with spaces on its left to a width.
+/// A text, padded with spaces on its left to a width; a longer text is not cut.
 func right(_ text: String, _ width: Int) -> String {
   String(repeating: " ", count: max(0, width - columns(of: text))) + text
 }

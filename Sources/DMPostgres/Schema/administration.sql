@@ -2,9 +2,9 @@
 -- functions that create and change roles run as the administrator.
 set role dm_owner;
 
--- Ends the connections of members that may block others: those with a transaction older than `age` that has written or
--- is idle, those with any transaction older than a minute, and those with an advisory lock, which dm never takes.
--- Returns the number of connections that were ended.
+-- Ends members' connections that may hold up the transactions of others: those with a transaction older than `age` that
+-- has written or is idle, those with any transaction older than a minute, and those with an advisory lock, which dm never
+-- takes. Returns the number of connections that were ended.
 create or replace function dm.unstick(age interval) returns integer language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp as $$
 begin
@@ -85,7 +85,8 @@ begin
   update dm.hub set person_bytes = bytes;
 end $$;
 
--- Adds a login for the person with a handle, and first adds the person if there is none with this handle.
+-- Adds a login for the person with a handle. If there is no such person, adds the person first; if the person is
+-- disabled, enables the person again.
 create or replace function dm.enter(p_handle text, p_role name, days integer) returns void language plpgsql volatile
 security definer set search_path = pg_catalog, pg_temp as $$
 declare
@@ -190,8 +191,8 @@ begin
   execute format('grant %I to dm_owner', login);
   execute format('alter role %I set statement_timeout = ''60s''', login);
   execute format('alter role %I set idle_in_transaction_session_timeout = ''10s''', login);
-  -- Limits the size of a member's temporary files. The member cannot raise this limit. If the administrator may not set
-  -- it, it is left out.
+  -- Limits the size of a member's temporary files. The member cannot raise this limit. If PostgreSQL does not let the
+  -- administrator set this parameter, the role has no such limit.
   begin
     execute format('alter role %I set temp_file_limit = ''256MB''', login);
   exception when insufficient_privilege then null;

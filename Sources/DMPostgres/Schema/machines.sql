@@ -15,8 +15,8 @@ begin
     from dm.login l where l.person = me and l.joined_at is not null order by l.joined_at, l.machine;
 end $$;
 
--- Replaces the stamp of the caller's store. False if the hub had none of the given stamps: since the store got its stamp, another
--- store has connected with this login, such as a copy of the store.
+-- Replaces the stamp of the caller's store. Returns false if the hub had a stamp that is not among the given ones:
+-- another store, such as a copy of this one, has connected with this login after this store got its stamp.
 create or replace function dm1.restamp(held uuid[], next uuid) returns boolean language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp set lock_timeout = '3s' as $$
 declare

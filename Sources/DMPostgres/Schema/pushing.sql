@@ -176,7 +176,7 @@ begin
       select from dm.conversation c where c.id = m.conv for no key update skip locked);
 end $$;
 
--- Ends the connections of members that may block others, as dm.unstick describes.
+-- Ends members' connections that may hold up the transactions of others; see dm.unstick.
 create or replace function dm1.unstick() returns integer language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp as $$
 begin

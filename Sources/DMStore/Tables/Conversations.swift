@@ -95,7 +95,7 @@ package struct Conversations {
     return groups
   }
 
-  /// The columns of each query whose rows are read.
+  /// The columns that a query must select so that `row` can read its rows.
   private enum Column: Int32, QueryColumn {
     case key, id, isGroup, isImported, lastSeq, lastActivity, expireAfter
   }

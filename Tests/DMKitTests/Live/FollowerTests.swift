@@ -101,7 +101,7 @@ struct FollowerTests {
     #expect(received == ["1 bob: hi"])
   }
 
-  @Test func `a follower ends when the other end of a descriptor is closed`() throws {
+  @Test func `a follower ends when the other end of the descriptor in endsWith is closed`() throws {
     let store = try TemporaryStore()
     let follower = try Follower(try store.messenger("alice"), query())
     var ends: [Int32] = [-1, -1]

@@ -139,7 +139,7 @@ struct ImportTests {
     #expect(try alice.everything(in: "+old").map(\.systemKind) == [.conversationCreated])
   }
 
-  @Test func `a UUID in an import refers to a conversation of the importer, an imported one, or a new one`() throws {
+  @Test func `an imported line may name by id a conversation of the importer, an imported one, or a new one`() throws {
     let store = try TemporaryStore(users: ["alice", "bob", "carol"])
     let alice = try store.messenger("alice")
     let direct = try alice.say("hi", to: "bob").conversationID

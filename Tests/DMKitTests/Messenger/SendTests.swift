@@ -155,7 +155,7 @@ struct SendTests {
     #expect(conversations[0] != conversations[1])
   }
 
-  @Test func `a conversation that was rolled back leaves no cached id behind`() throws {
+  @Test func `a conversation whose creation was rolled back leaves no id in the cache`() throws {
     let store = try TemporaryStore(users: ["alice", "bob", "carol", "dave"])
     let bob = try store.messenger("bob")
     _ = try bob.setBlocked(true, ["carol"])

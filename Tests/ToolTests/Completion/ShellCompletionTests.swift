@@ -61,7 +61,7 @@ import Testing
   }
 
   @Test(arguments: shells)
-  func `a title with invisible characters is completed as its id`(shell: String) throws {
+  func `a conversation whose title has invisible characters is completed by its id`(shell: String) throws {
     let f = try fixture()
     let id = try create("plain", f)
     try hideCharacters(inTitle: "plain", f)
