@@ -56,6 +56,10 @@ package final class Invocation {
       guard try Carrier.mode != .off, try freshLimit() > .zero else { return nil }
       return try messenger.compare(within: freshLimit()) { Carrier.start(for: messenger).fault }
     }
+    messenger.pages = Messenger.PageSource(limit: { [weak self] in try self?.freshLimit() ?? .zero }) {
+      [weak messenger] in
+      messenger.flatMap { Carrier.start(for: $0).fault }
+    }
     made = messenger
     return messenger
   }
@@ -191,100 +195,5 @@ extension Result where Failure == DMError {
     case .success(let value): value
     case .failure(let error): replacement(error)
     }
-  }
-}
-
-// Work that dm-sync does for a program whose store is linked to a hub.
-
-extension Invocation {
-  private var waits: Bool {
-    get throws {
-      try command.has(wait) && (arguments[wait] || Carrier.mode == .wait)
-    }
-  }
-
-  /// Starts a dm-sync that ends when there is no more work, unless a dm-sync runs for the store already.
-  ///
-  /// An error is printed but does not change the exit status, because the queued changes stay queued.
-  package func startCarrier() {
-    guard let made, case .failed(let fault) = Carrier.start(for: made), !hasWarnedOfCarrier else { return }
-    printError(command.name, made.hasWorkForHub ? "\(fault); what was queued waits for 'dm-sync'" : fault)
-    hasWarnedOfCarrier = true
-  }
-
-  /// Brings a store with a hub up to date before the store is read, if that is possible in the time of `--fresh`.
-  ///
-  /// A program that follows the store need not call this, because it gets new messages as events.
-  package func refresh() throws {
-    let isGiven = arguments.isGiven(fresh)
-    let messenger = try messenger()
-    let startsNone = try Carrier.mode == .off ? "DM_SYNC is off" : nil
-    freshness = try messenger.refresh(within: freshLimit(), evenOffline: isGiven, startsNone: startsNone) {
-      Carrier.start(for: messenger).fault
-    }
-    if let asOf = freshness?.asOf { output.asOf = asOf }
-  }
-
-  /// Asks the hub of a linked store who is online, unless the hub has answered this lately.
-  package func refreshPresence() throws {
-    let messenger = try messenger()
-    guard try messenger.isLinked, try Carrier.mode != .off else { return }
-    messenger.watchPresence()
-    if messenger.knowsPresence { return }
-    let end = monotonicMicroseconds() + (try freshLimit()).microseconds
-    let fault = try messenger.compare(within: freshLimit()) { Carrier.start(for: messenger).fault }
-    if fault == nil { messenger.awaitPresence(until: end) }
-  }
-
-  /// How long to wait for the hub.
-  private func freshLimit() throws -> Duration {
-    let given = command.has(fresh) ? try arguments[fresh] : nil
-    return try given ?? environment("DM_FRESH").map { try freshTime($0, of: "DM_FRESH") } ?? .seconds(1)
-  }
-
-  /// If the hub did not answer, prints a warning that says how old the printed data is.
-  ///
-  /// - Throws: `hub_unreachable` if the user has asked for fresh data with --fresh.
-  func noteFreshness() throws {
-    guard let freshness, let fault = freshness.fault else { return }
-    let since = freshness.asOf.map { "as of \(TextFormat.short($0))" } ?? "nothing has come from the hub yet"
-    if let limit = try arguments[fresh], limit > .zero {
-      throw DMError(.hubUnreachable, "\(since); \(fault)", remedy: .showHubStatus)
-    }
-    if !isQuiet, try Carrier.mode != .off { printError(command.name, "\(since); \(fault)") }
-  }
-
-  /// Ends a run: starts dm-sync if something was queued, and with --wait waits for the hub.
-  ///
-  /// - Throws: `hub_unreachable` if the hub does not answer in time, or the error with which the hub refuses the
-  ///   change.
-  func finishWithHub() throws {
-    guard let made, made.hasWorkForHub else { return }
-    startCarrier()
-    if try waits {
-      if let until = try made.waitForHub(until: hubDeadline) { throw overQuota(until) }
-    } else if !isQuiet, isTerminal(.error), let until = try made.postponedUntil() {
-      printError(command.name, "queued; \(overQuota(until).message)")
-    } else if made.awaitsHub, !isQuiet {
-      printError(command.name, "queued; it is shown when the hub has ordered it")
-    }
-  }
-
-  /// The error for changes that the hub has postponed until a time.
-  package func overQuota(_ until: Timestamp) -> DMError {
-    DMError(
-      .overQuota, "the hub takes no more from you until \(TextFormat.dateAndTime(until)); the rest is sent then",
-      remedy: .showPending)
-  }
-
-  /// With --wait, waits until the hub has the message, and returns its new state; otherwise returns the message
-  /// unchanged.
-  package func settled(_ message: Message) throws -> Message {
-    guard message.seq == nil, message.status == .sending, try waits, let made else { return message }
-    startCarrier()
-    if case .failure(let error) = Result(catching: { try made.waitForHub(until: hubDeadline) }), !(error is DMError) {
-      throw error
-    }
-    return try made.sentMessage(message.id) ?? message
   }
 }

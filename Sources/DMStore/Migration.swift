@@ -17,7 +17,7 @@ package enum Migration {
     PackageResources.m0004_attachments_sql, PackageResources.m0005_bounds_sql, PackageResources.m0006_former_sql,
     PackageResources.m0007_names_sql, PackageResources.m0008_waiting_sql, PackageResources.m0009_receipts_sql,
     PackageResources.m0010_unseen_sql, PackageResources.m0011_files_sql, PackageResources.m0012_own_state_sql,
-    PackageResources.m0013_machine_sql,
+    PackageResources.m0013_machine_sql, PackageResources.m0014_floor_sql,
   ]
 
   /// The schema after all steps, generated from the steps.
@@ -26,13 +26,14 @@ package enum Migration {
   package static let schema = PackageResources.schema_sql
 
   /// The SQL that creates the additional tables of a store that is linked to a hub.
-  package static let linked = [PackageResources.linked_sql, linkedFiles, linkedOwnState, linkedMachine]
+  package static let linked = [PackageResources.linked_sql, linkedFiles, linkedOwnState, linkedMachine, linkedFloor]
   fileprivate static let linkedFiles = PackageResources.linked_files_sql
   fileprivate static let linkedOwnState = PackageResources.linked_own_state_sql
   fileprivate static let linkedMachine = PackageResources.linked_machine_sql
+  fileprivate static let linkedFloor = PackageResources.linked_floor_sql
   package static let linkedTables: Set = [
     "hub", "hub_person", "hub_conversation", "outbox", "waiting", "message_alias", "hub_base", "hub_unreadable",
-    "hub_known", "hub_file", "hub_attachment", "hub_own_state",
+    "hub_known", "hub_file", "hub_attachment", "hub_own_state", "hub_floor", "hub_page",
   ]
 }
 
@@ -107,6 +108,7 @@ extension Store {
         if done < 11 { try connection.execute(String(decoding: Migration.linkedFiles, as: UTF8.self)) }
         if done < 12 { try connection.execute(String(decoding: Migration.linkedOwnState, as: UTF8.self)) }
         if done < 13 { try connection.execute(String(decoding: Migration.linkedMachine, as: UTF8.self)) }
+        if done < 14 { try connection.execute(String(decoding: Migration.linkedFloor, as: UTF8.self)) }
       }
       if done > 0 { for table in DigestedTable.all { try table.store(in: connection) } }
       if done == 0 {

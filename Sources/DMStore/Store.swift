@@ -276,6 +276,7 @@ extension Store {
   package var hub: Hub { Hub(store: self) }
   package var hubBases: HubBases { HubBases(store: self) }
   package var hubConversations: HubConversations { HubConversations(store: self) }
+  package var hubFloors: HubFloors { HubFloors(store: self) }
   package var hubKnown: HubKnown { HubKnown(store: self) }
   package var hubUnreadable: HubUnreadable { HubUnreadable(store: self) }
   package var hubOwnStates: HubOwnStates { HubOwnStates(store: self) }

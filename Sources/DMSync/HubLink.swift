@@ -34,6 +34,12 @@ package protocol HubLink: AnyObject {
   /// The persons that changed after a rev, in the order of their revs.
   func people(after rev: Int64) throws -> [HubPerson]
 
+  /// The messages of a conversation with some numbers, as they are now: for each message its entry, its last edit and its
+  /// reactions, in the order of their revs.
+  ///
+  /// - Parameter seqs: at most `HubLimits.pageMessages` numbers.
+  func page(of conversation: Identifier, _ seqs: SeqRange) throws -> [HubEntry]
+
   /// The members of a conversation.
   func members(of conversation: Identifier) throws -> [HubMember]
 
@@ -79,6 +85,8 @@ package struct HubHello: Equatable, Sendable {
   package var hasOwnStates = false
   /// Whether the hub supports stamps.
   package var hasStamps = false
+  /// Whether the hub returns messages by their numbers.
+  package var hasPages = false
 
   package init(
     hub: Identifier, epoch: Identifier, startedAt: Timestamp, isStandby: Bool = false, person: Int64, handle: String,

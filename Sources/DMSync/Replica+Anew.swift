@@ -29,6 +29,12 @@ extension Replica {
   ) throws {
     var state = old
     try store.hubKnown.remember(row.key, of: me)
+    // A queued deletion hides its message too, and must not make the store forget that the user has hidden it anyway.
+    for range in try Session(messenger, store, me).deletedForMe(in: row.key) {
+      try store.hubKnown.setDeleted(range, in: row.key)
+    }
+    try store.hubFloors.keep(
+      hidden: store.readState.hidden(.deleted, from: me, in: row.key), of: row.key, at: .now)
     if reason != .seesMore { try keepCopy(of: row) }
     // Operations are queued again even if the hub has all of them, because the hub may be restored again before the log
     // is pulled.
@@ -48,7 +54,8 @@ extension Replica {
     begunAnew.append(row.id)
   }
 
-  /// Copies the messages that the user sees into a file, because other users may never push their messages again.
+  /// Copies to a file the messages that the user sees, because the hub may have lost them, and their authors may never
+  /// push them again.
   private func keepCopy(of row: Conversations.Row) throws {
     let folder = store.location.forks
     if case .failed(let reason) = createFolder(folder) { throw storeError("create", folder, reason) }
@@ -195,8 +202,8 @@ extension Replica {
 
   /// Hides a message again if the user had deleted it for themselves, or records that it must be marked as read or as
   /// unread.
-  func restoreOwnState(_ id: Identifier, at address: Messages.Address, in log: inout Log) throws {
-    guard let earlier = try store.hubKnown.row(id) else { return }
+  func restoreOwnState(_ entry: HubEntry, _ id: Identifier, at address: Messages.Address, in log: inout Log) throws {
+    guard let earlier = try store.hubKnown.row(id) ?? removed(entry) else { return }
     log.seenBefore.append(address.seq...address.seq)
     if earlier.isDeleted {
       try endSending(in: &log)
@@ -210,6 +217,15 @@ extension Replica {
     // The row of a message that was marked as unread is kept, because a later entry may be the receipt that the user
     // sent before.
     if earlier.isRead || !earlier.hasReceipt { try store.hubKnown.delete(id) }
+  }
+}
+
+extension Replica {
+  /// The state of a message that this store had removed because it does not keep all messages; nil for any other message.
+  private func removed(_ entry: HubEntry) -> HubKnown.Row? {
+    guard isBelowFloor(entry), let floor, let seq = entry.seq else { return nil }
+    let isDeleted = floor.hidden.contains { $0.contains(seq) }
+    return (isRead: true, isDeleted: isDeleted, isConsumed: true, hasReceipt: false)
   }
 }
 

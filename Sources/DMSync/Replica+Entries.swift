@@ -73,7 +73,8 @@ extension Replica {
     }
     try store.changes.append(.conversation, conversation: log.row.key, user: actor, at: entry.at)
     if let id = entry.id {
-      try restoreOwnState(id, at: Messages.Address(conversation: log.row.key, seq: log.row.lastSeq), in: &log)
+      let address = Messages.Address(conversation: log.row.key, seq: log.row.lastSeq)
+      try restoreOwnState(entry, id, at: address, in: &log)
     }
   }
 
@@ -163,7 +164,7 @@ extension Replica {
   // MARK: Edits, deletions and reactions
 
   /// Applies an edit, a deletion or a reaction; the hub has checked the permission.
-  private func change(_ entry: HubEntry, as actor: UserKey, _ operation: Outbox.Row?, in log: Log) throws {
+  func change(_ entry: HubEntry, as actor: UserKey, _ operation: Outbox.Row?, in log: Log) throws {
     // The operation is finished first, so that it no longer counts as queued.
     if let operation { try store.outbox.finish(operation.key, rev: entry.rev) }
     guard let seq = entry.seq, 1...log.row.lastSeq ~= seq else { return }

@@ -12,7 +12,7 @@ extension Replica {
     let isNew = store.logsChanges && waiting == nil
     let message = try store.logging(isNew) { try insert(entry, id, as: actor, waiting, in: &log) }
     if let operation { try store.outbox.finish(operation.key, rev: entry.rev) }
-    try restoreOwnState(id, at: message, in: &log)
+    try restoreOwnState(entry, id, at: message, in: &log)
     guard let waiting else { return }
     try order(waiting, as: id, at: message)
     guard entry.payload != nil, try hasActs(waiting, id) else { return }
@@ -35,16 +35,8 @@ extension Replica {
     _ entry: HubEntry, _ id: Identifier, as actor: UserKey, _ waiting: Waiting.Row?, in log: inout Log
   ) throws -> Messages.Address {
     let payload = HubPayload.text(entry.payload)
-    let text = payload?.text
-    var message = Messages.NewMessage(
-      id: try freeID(id), sender: actor, text: text,
-      origin: .hub(at: entry.at.clamped, expiresAt: entry.expiresAt?.clamped))
-    message.replyTo = payload?.replyTo
-    message.forwardedFrom = try payload?.forwardedFrom.flatMap(store.users.key)
-    if let nonce = payload?.nonce, try store.messages.address(of: nonce, from: actor, in: log.row.key) == nil {
-      message.nonce = nonce
-    }
-    if let text { message.mentions = try MentionFinders(store).users(in: text, of: log.row.key) }
+    var message = try newMessage(entry, id, as: actor, in: log.row)
+    if let text = payload?.text { message.mentions = try MentionFinders(store).users(in: text, of: log.row.key) }
     message.attachments = try attachments(of: payload, by: actor, waiting)
     _ = try store.messages.insert(message, into: &log.row)
     let seq = log.row.lastSeq
@@ -53,14 +45,33 @@ extension Replica {
     let address = Messages.Address(conversation: log.row.key, seq: seq)
     if payload == nil, let stored = try store.messages.row(at: address) {
       try endSending(in: &log)
-      if let unread = entry.payload {
-        try store.hubUnreadable.insert(unread, of: stored.key)
-      } else {
-        // The message was deleted or had expired before it arrived.
-        try store.messages.makeTombstone(of: stored, at: (entry.expiresAt ?? entry.at).clamped)
-      }
+      try keepContents(of: entry, stored)
     }
     return address
+  }
+
+  /// A message that is to be inserted, without its attachments and mentions.
+  func newMessage(_ entry: HubEntry, _ id: Identifier, as actor: UserKey, in row: Conversations.Row) throws
+    -> Messages.NewMessage
+  {
+    let payload = HubPayload.text(entry.payload)
+    var message = Messages.NewMessage(
+      id: try freeID(id), sender: actor, text: payload?.text,
+      origin: .hub(at: entry.at.clamped, expiresAt: entry.expiresAt?.clamped))
+    message.replyTo = payload?.replyTo
+    message.forwardedFrom = try payload?.forwardedFrom.flatMap(store.users.key)
+    if let nonce = payload?.nonce, try store.messages.address(of: nonce, from: actor, in: row.key) == nil {
+      message.nonce = nonce
+    }
+    return message
+  }
+
+  /// Stores the payload of a message if this version of dm cannot read it; makes a message without a payload a tombstone.
+  func keepContents(of entry: HubEntry, _ stored: Messages.Row) throws {
+    if HubPayload.text(entry.payload) != nil { return }
+    if let unread = entry.payload { return try store.hubUnreadable.insert(unread, of: stored.key) }
+    // The message was deleted or had expired before it arrived.
+    try store.messages.makeTombstone(of: stored, at: (entry.expiresAt ?? entry.at).clamped)
   }
 
   /// The attachments for a message that is inserted: those of the waiting message, or new ones.

@@ -15,6 +15,9 @@ final class Replica {
   /// time.
   private let historyEnd: Timestamp?
 
+  /// The floor of the conversation whose entries are applied.
+  private(set) var floor: HubFloors.Row?
+
   /// The conversations that were emptied, and must be pulled again.
   var begunAnew: [Identifier] = []
 
@@ -82,7 +85,7 @@ final class Replica {
   private func isReplay(_ entries: [HubEntry]) throws -> Bool {
     try entries.allSatisfy { entry in
       guard let kind = entry.kind, kind.rawValue < 16 else { return true }
-      return try entry.id.map { try store.hubKnown.row($0) != nil } ?? false
+      return try isBelowFloor(entry) || entry.id.map { try store.hubKnown.row($0) != nil } ?? false
     }
   }
 
@@ -141,6 +144,7 @@ final class Replica {
     of id: Identifier, _ first: HubEntry, _ comparison: HubComparison.Conversation?, _ members: [HubMember]
   ) throws -> Log {
     let row = try row(of: id, first, members)
+    floor = try store.hubFloors.row(row.key)
     try repopulate(row, first, members)
     if var state = try store.hubConversations.row(row.key) {
       let wasWhole = state.rev >= state.namedRev
@@ -170,7 +174,15 @@ final class Replica {
   /// not have.
   private func isConsumed(_ entry: HubEntry) throws -> Bool? {
     guard let kind = entry.kind, kind.rawValue < 16, let id = entry.id else { return nil }
-    return try store.hubKnown.row(id)?.isConsumed
+    return try store.hubKnown.row(id)?.isConsumed ?? (isBelowFloor(entry) ? true : nil)
+  }
+
+  /// Whether this store had a message and removed it, because it does not keep all messages.
+  ///
+  /// The number alone does not tell: after a restore, the hub may give it to a new message.
+  func isBelowFloor(_ entry: HubEntry) -> Bool {
+    guard let floor, let seq = entry.seq else { return false }
+    return seq < floor.seq && entry.at < floor.at
   }
 
   /// Whether this store had an entry, and each consumer had received it, before its log was pulled again.

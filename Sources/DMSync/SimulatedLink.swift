@@ -64,6 +64,9 @@ final class SimulatedLink: HubLink {
   }
 
   func people(after rev: Int64) throws -> [HubPerson] { try simulate { try link.people(after: rev) } }
+  func page(of conversation: Identifier, _ seqs: SeqRange) throws -> [HubEntry] {
+    try simulate { try link.page(of: conversation, seqs) }
+  }
   func members(of conversation: Identifier) throws -> [HubMember] {
     try simulate { try link.members(of: conversation) }
   }

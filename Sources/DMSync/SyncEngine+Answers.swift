@@ -49,7 +49,11 @@ extension SyncEngine {
     if row.act == .say, let id = answer.id {
       // The entry was pulled, but its message is not in this store. So the hub's log is no longer the one that was
       // pulled.
-      guard try store.messages.address(of: id) != nil else { return try take(.isBehind) }
+      guard try store.messages.address(of: id) != nil else {
+        let isKept = try row.conversation.flatMap(store.hubFloors.row) == nil
+        if !isKept { try orderedBelowFloor(row, as: id) }
+        return try isKept ? take(.isBehind) : store.outbox.finish(row.key, rev: rev)
+      }
       // Another machine of the user sent the same message, and its entry arrived before this store's push.
       try orderedElsewhere(row, as: id)
     }
@@ -64,6 +68,14 @@ extension SyncEngine {
     let replica = try Replica(messenger, store, hub())
     try replica.order(waiting, as: id, at: address)
     if try replica.hasActs(waiting, id) { try replica.showActs(on: address, id) }
+  }
+
+  /// Removes a waiting message that another machine of the user had sent before, and that this store has not kept.
+  private func orderedBelowFloor(_ row: Outbox.Row, as id: Identifier) throws {
+    guard let waiting = try store.waiting.row(at: row.key) else { return }
+    try store.hubAttachments.release(waiting.key)
+    try store.waiting.delete(waiting.key)
+    if waiting.id != id { try store.waiting.insertAlias(waiting.id, of: id) }
   }
 
   /// The maximum number of pushes of a message whose files the hub does not have.

@@ -7,6 +7,7 @@ extension SyncEngine {
   ///
   /// - Returns: the number of operations in the batch.
   @discardableResult func exchange() throws -> Int {
+    try fetchPages()
     let operations = try store.read { try pushable(.max) }
     // Own states are exchanged last, because they refer to messages.
     if operations.isEmpty, connection.toPull.isEmpty {
@@ -264,7 +265,7 @@ extension SyncEngine {
 
   /// Reads persons from the hub, if entries refer to persons that this store does not have because they were added
   /// after the last comparison.
-  private func explain(_ entries: [HubEntry]) throws {
+  func explain(_ entries: [HubEntry]) throws {
     let persons = Set(
       entries.flatMap { [$0.actor, $0.meta.person, $0.meta.owner].compactMap(\.self) + $0.meta.members })
     let areStored = try store.read { try persons.allSatisfy { try store.hub.user(ofPerson: $0) != nil } }

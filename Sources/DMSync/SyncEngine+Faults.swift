@@ -5,6 +5,14 @@ internal import DMSystem
 // A conversation that cannot be synced is set aside; all others are still synced.
 
 extension SyncEngine {
+  /// Empties the conversations that a restored hub no longer has, and queues their operations again.
+  func beginAnewWhatIsGone() throws {
+    let held = try store.read {
+      try store.hubConversations.all().compactMap { try store.conversations.row(key: $0.conversation)?.id }
+    }
+    for id in held { try take(.notListed(id)) }
+  }
+
   /// Handles a failed exchange.
   func recover(from fault: HubFault, _ operations: [Pushed], isPull: Bool) throws {
     let pushed = operations.map(\.operation.conversation)

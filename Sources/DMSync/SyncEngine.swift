@@ -1,4 +1,5 @@
 package import DMKit
+internal import DMModel
 internal import DMStore
 internal import DMSystem
 
@@ -15,6 +16,8 @@ package final class SyncEngine {
   var pace = Pace()
   /// When the hub last answered.
   var answeredAt: Timestamp?
+  /// What the store kept when it was last trimmed, and when to trim it again, as a time of `monotonicMicroseconds`.
+  var trimmed: (kept: KeptMessages?, until: Int64) = (nil, 0)
   /// Whether the hub is to notify this machine of changes.
   private(set) var listens = true
   private lazy var stamp = Stamp(store, link)
@@ -70,14 +73,6 @@ package final class SyncEngine {
     let isAnother = try compare(since: isSame ? hub.horizon : nil)
     try stamp.note(isCompared: isSame && !isAnother)
     try takeBlocksFirst()
-  }
-
-  /// Empties the conversations that a restored hub no longer has, and queues their operations again.
-  private func beginAnewWhatIsGone() throws {
-    let held = try store.read {
-      try store.hubConversations.all().compactMap { try store.conversations.row(key: $0.conversation)?.id }
-    }
-    for id in held { try take(.notListed(id)) }
   }
 
   package func close() {
@@ -204,7 +199,7 @@ package final class SyncEngine {
     state.fault = fault
     try store.write {
       try store.hubConversations.write(state)
-      // Own states are skipped while their conversation is set aside, so all of them are read again.
+      // All own states are read again, because the one of this conversation was skipped meanwhile.
       if fault == nil { try store.hubOwnStates.set(rev: 0) }
     }
   }
@@ -221,9 +216,8 @@ package final class SyncEngine {
 
   func enqueue(_ conversation: Identifier) { connection.enqueue(conversation) }
 
-  /// Whether the user is a member of a conversation, according to the log in this store.
-  ///
-  /// The result is false after the user left, even if they were added again, because only a comparison shows that.
+  /// Whether the user is a member of a conversation, according to the log in this store: false after the user left, even
+  /// if they were added again, because only a comparison shows that.
   private func isMember(of id: Identifier) throws -> Bool {
     guard let row = try store.conversations.row(id) else { return false }
     return try store.hubConversations.row(row.key)?.sees.isOpen ?? false
@@ -232,7 +226,9 @@ package final class SyncEngine {
   // MARK: The loop
 
   /// Whether there is something to push or to pull now.
-  package func hasWork() throws -> Bool { try !connection.toPull.isEmpty || hasPushes() || hasOwnStates() }
+  package func hasWork() throws -> Bool {
+    try !connection.toPull.isEmpty || hasPages() || hasPushes() || hasOwnStates()
+  }
 
   /// Whether there is something to push now.
   package func hasPushes() throws -> Bool { try !store.read { try pushable(1).isEmpty } }
@@ -254,6 +250,7 @@ package final class SyncEngine {
 
   /// Pulls until nothing is left to pull; also pushes the operations that are queued meanwhile.
   package func pull() throws {
+    try fetchPages()
     while try !connection.toPull.isEmpty || hasOwnStateNews() {
       // If there is nothing to pull, `exchange` would push first, which would delay the new own states.
       if connection.toPull.isEmpty { try exchangeOwnStates() } else { try exchange() }

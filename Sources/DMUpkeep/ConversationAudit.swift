@@ -77,11 +77,14 @@ final class ConversationAudit {
     case key, seq, sender, createdAt, systemKind, deletedAt, mentions, hasText, reactionCount
   }
 
-  /// Whether messages between two numbers are missing because the user of a linked store may not see them.
+  /// Whether messages between two numbers are missing because the user of a linked store may not see them, or because the
+  /// store has not kept them.
   private func isHidden(after last: Int, before seq: Int) throws -> Bool {
     guard seq > last + 1, let hub = try store.hub.row() else { return false }
     let gap = (last + 1)...(seq - 1)
-    return try difference(of: gap, minus: Viewer(store, hub.user).hidden(in: gap, of: key)).isEmpty
+    let floor = try store.hubFloors.row(key)?.seq ?? 1
+    let hidden = try Viewer(store, hub.user).hidden(in: gap, of: key)
+    return difference(of: gap, minus: hidden).allSatisfy { $0.upperBound < floor }
   }
 
   /// - Parameter findings: nil if faults need not be reported.

@@ -11,23 +11,22 @@ package struct DMSyncProgram: Program {
   static let files = Flag("files", "upload and fetch the files that wait, and nothing else")
   static let authority = Option(
     "ca", value: "FILE", "the certificate of the authority that signed the hub's there")
-  static let contents = Option(
-    "contents", value: "SIZE", "keep at most this much of attachments here: 2G, 0, all",
-    as: { try ["all": nil, "0": 0][$0] ?? byteCount($0, of: "--contents") })
   static let force = Flag("force", "leave without telling the hub")
 
   package static let command = Command(
     "dm-sync", "synchronize a store with its hub",
     synopsis: [
-      "", "-f | --linger | --files", "join [TOKEN] [--contents SIZE]", "move HOST[:PORT] [--ca FILE]", "status",
-      "pending", "retry [ID]...", "drop ID...", "machines", "revoke MACHINE", "keep [--contents SIZE]",
+      "", "-f | --linger | --files", "join [TOKEN] [--messages N|TIME] [--contents SIZE]",
+      "move HOST[:PORT] [--ca FILE]", "status",
+      "pending", "retry [ID]...", "drop ID...", "machines", "revoke MACHINE",
+      "keep [--messages N|TIME] [--contents SIZE]",
       "network [normal|poor|very-poor|offline]", "leave [--force]",
     ],
     options: [follow, linger, files], rules: [.atMostOne([follow, linger, files])],
     subcommands: [
       Command.Subcommand(
-        "join", operands: "[TOKEN]", "link a new store to the hub of an invitation", options: [contents],
-        run: join),
+        "join", operands: "[TOKEN]", "link a new store to the hub of an invitation",
+        options: Keeping.options, run: join),
       Command.Subcommand(
         "move", operands: "HOST[:PORT]", "find the hub at another address, with the same login", options: [authority],
         run: move),
@@ -36,7 +35,8 @@ package struct DMSyncProgram: Program {
       Command.Subcommand("retry", operands: "[ID]...", "try refused operations again", run: retry),
       Command.Subcommand("drop", operands: "ID...", "discard refused or postponed operations", run: drop),
       Command.Subcommand(
-        "keep", "limit what this store keeps of attachments, or print the limit", options: [contents], run: keep),
+        "keep", "limit the messages and attachments that this store keeps, or print the limits",
+        options: Keeping.options, run: Keeping.run),
       Command.Subcommand("machines", "print the machines of the user", run: printMachines),
       Command.Subcommand("revoke", operands: "MACHINE", "lock out another machine of the user", run: revoke),
       Command.Subcommand(
@@ -79,7 +79,7 @@ extension DMSyncProgram {
   }
 
   /// Runs `work`, unless another process carries files.
-  private static func leadFiles(_ call: Invocation, _ work: (FileCarrier) throws -> Void) throws {
+  static func leadFiles(_ call: Invocation, _ work: (FileCarrier) throws -> Void) throws {
     forgetVariables(beginningWith: "PG")
     let carrier = try FileCarrier(call.messenger(), PQFileLink(call.messenger().location))
     if try carrier.lead() { try work(carrier) }
@@ -89,6 +89,16 @@ extension DMSyncProgram {
   private static func fileWork(_ call: Invocation) throws -> FileWork {
     let messenger = try call.messenger()
     return FileWork(messenger) { try Carrier.startFiles(for: messenger) }
+  }
+
+  /// Synchronizes once, unless another process synchronizes the store.
+  ///
+  /// - Returns: whether this process has synchronized.
+  static func syncOnce(_ call: Invocation) throws -> Bool {
+    let loop = try SyncLoop(call.messenger(), link(call), files: fileWork(call))
+    guard try loop.lead() else { return false }
+    try loop.once()
+    return true
   }
 
   /// Synchronizes once, or as long as the flags say.
@@ -144,22 +154,6 @@ extension DMSyncProgram {
   static func drop(_ call: Invocation) throws {
     _ = try call.arguments.operand(0, "ID")
     for item in try call.messenger().drop(call.arguments.operands) { try call.print(item, text: TextFormat.line) }
-  }
-
-  static func keep(_ call: Invocation) throws {
-    try call.arguments.atMost(0)
-    let messenger = try call.messenger()
-    if let limit = try call.arguments[contents] {
-      try messenger.limitContents(to: limit)
-      do {
-        try leadFiles(call) { try $0.trim() }
-      } catch let fault as HubFault {
-        if !call.isQuiet {
-          printError("dm-sync", "contents are removed when the hub can be reached; \(fault.error.message)")
-        }
-      }
-    }
-    try call.print(messenger.keptContents(), text: \.line)
   }
 
   static func printMachines(_ call: Invocation) throws {
@@ -230,9 +224,8 @@ extension DMSyncProgram {
     let token = try word == "-" ? readToken(isOptional: joining.hasBegun) : word
     do {
       try joining.join(token.map { try Invitation(token: $0) })
-      if let limit = try call.arguments[contents] { try messenger.limitContents(to: limit) }
-      let loop = try SyncLoop(messenger, link(call), files: fileWork(call))
-      if try loop.lead() { try loop.once() }
+      try Keeping.setLimits(call)
+      _ = try syncOnce(call)
     } catch let fault as HubFault {
       throw fault.error
     }
@@ -279,13 +272,6 @@ extension DMSyncProgram {
       forgetCredentials(messenger.location)
     }
     try messenger.leaveHub()
-  }
-}
-
-extension KeptContents {
-  fileprivate var line: String {
-    let use = "\(count) content\(count == 1 ? "" : "s"), \(TextFormat.size(bytes))"
-    return limit.map { "\(use) of at most \(TextFormat.size($0))" } ?? "\(use), without a limit"
   }
 }
 

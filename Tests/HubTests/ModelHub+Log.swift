@@ -35,3 +35,31 @@ extension ModelHub {
     return HubAnswer(conversation: conversation.id, id: entry?.id, rev: done?.rev)
   }
 }
+
+extension ModelHub {
+  /// The messages of a conversation as a member sees them, a line each.
+  func shown(_ conversation: Conversation, to member: Member, without deleted: Set<Identifier>) -> [String] {
+    let entries = conversation.entries.filter {
+      $0.kind.map { $0.rawValue < 16 } == true && member.sees.contains($0.rev)
+        && !($0.id.map(deleted.contains) ?? false)
+    }
+    return entries.map { entry in
+      var reactions: [Int64: String] = [:]
+      for other in conversation.entries
+      where other.kind == .reaction && other.seq == entry.seq && member.sees.contains(other.rev) {
+        reactions[other.actor] = HubPayload.emoji(other.payload)
+      }
+      let isGone = entry.kind == .message && entry.payload == nil
+      let text =
+        switch entry.kind {
+        case .created: "conversation_created"
+        case .joined: "user_joined"
+        case .left: "user_left"
+        case .titled: "title_changed"
+        default: isGone ? "gone" : HubPayload.text(entry.payload)?.text ?? ""
+        }
+      let shown = isGone ? [] : reactions.map { "\(persons[$0.key]?.handle ?? "")\($0.value)" }.sorted()
+      return "\(entry.seq ?? 0) \(persons[entry.actor]?.handle ?? "") \(text) \(shown.joined())"
+    }
+  }
+}

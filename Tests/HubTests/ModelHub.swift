@@ -119,7 +119,7 @@ struct ModelHub {
     var hello = HubHello(
       hub: self.id, epoch: epoch, startedAt: startedAt, isStandby: isStandby, person: id, handle: person.handle,
       machine: machine, now: Timestamp(microseconds: clock), peopleRev: peopleRev)
-    (hello.hasFiles, hello.hasOwnStates, hello.hasStamps) = (true, true, true)
+    (hello.hasFiles, hello.hasOwnStates, hello.hasStamps, hello.hasPages) = (true, true, true, true)
     return hello
   }
 
@@ -156,6 +156,22 @@ struct ModelHub {
       $0.rev > pull.rev && member.sees.contains($0.rev) && !conversation.lost.contains($0.rev)
     }.prefix(limit)
     return entries.isEmpty ? nil : .entries(entries.map { seen($0, of: conversation, by: member) })
+  }
+
+  func page(_ machine: Identifier, of id: Identifier, _ seqs: SeqRange) throws -> [HubEntry] {
+    let me = try hello(machine).person
+    guard let conversation = conversations[id], let member = conversation.members[me] else { return [] }
+    let asked = conversation.entries.filter { $0.seq.map(seqs.contains) == true && member.sees.contains($0.rev) }
+      .map { seen($0, of: conversation, by: member) }
+    let said = asked.filter { $0.kind.map { $0.rawValue < 16 } == true }
+    let there = Set(said.filter { $0.payload != nil }.compactMap(\.seq))
+    return asked.filter { entry in
+      switch entry.kind {
+      case .edited: there.contains(entry.seq ?? 0) && entry.payload != nil
+      case .reaction: there.contains(entry.seq ?? 0)
+      default: entry.kind.map { $0.rawValue < 16 } == true
+      }
+    }
   }
 
   /// An entry as a member gets it.

@@ -87,6 +87,9 @@ final class ModelLink: HubLink {
   }
 
   func people(after rev: Int64) throws -> [HubPerson] { try hub.model.people(machine, after: rev) }
+  func page(of conversation: Identifier, _ seqs: SeqRange) throws -> [HubEntry] {
+    try hub.model.page(machine, of: conversation, seqs)
+  }
   func members(of conversation: Identifier) throws -> [HubMember] { try hub.model.members(machine, of: conversation) }
   func signals(_ own: HubSignals) throws -> [HubSignal] { try hub.model.signals(machine, own) }
   func ownStates(after rev: Int64, _ changes: [HubOwnState], limit: Int) throws -> [HubOwnState] {

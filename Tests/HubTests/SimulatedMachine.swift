@@ -89,6 +89,11 @@ final class FaultyLink: HubLink {
     if dice.chance(faults.kill) { throw Kill() }
     return states
   }
+  func page(of conversation: Identifier, _ seqs: SeqRange) throws -> [HubEntry] {
+    let entries = try call { try played.page(of: conversation, seqs) }
+    if dice.chance(faults.kill) { throw Kill() }
+    return entries
+  }
   func members(of conversation: Identifier) throws -> [HubMember] {
     try call { try played.members(of: conversation) }
   }
@@ -103,6 +108,8 @@ final class SimulatedMachine {
   let link: FaultyLink
   let fileLink: FaultyFileLink
   private(set) var messenger: Messenger
+  /// The ids of the messages that the machine has not kept, by their conversations and numbers.
+  private(set) var removed: [ConversationKey: [Int: Identifier]] = [:]
   let folder: LiveFolder
   private var engine: SyncEngine
   private var bridge: SignalBridge
@@ -144,6 +151,43 @@ final class SimulatedMachine {
       try FileCarrier(messenger, fileLink, chunkBytes: ModelHub.chunkBytes).carry()
     } catch is HubFault {
     } catch is Kill {}
+  }
+
+  /// Removes messages that the machine need not keep, if it has compared its store with the hub.
+  func trim() throws {
+    if engine.hello == nil || engine.connection.mustCompare { return }
+    // Time passes, so that messages that were fetched are removed again.
+    let store = try messenger.linkedStore().0
+    try store.write { try store.connection.execute("UPDATE hub_floor SET fetched_at = min(fetched_at, 1)") }
+    let before = try ids(store)
+    try messenger.trimMessages(slack: 0)
+    let after = try ids(store)
+    for (conversation, ids) in before {
+      removed[conversation, default: [:]].merge(ids.filter { after[conversation]?[$0.key] == nil }) { $1 }
+    }
+  }
+
+  /// The ids of all messages that the machine has, by their conversations and numbers.
+  private func ids(_ store: Store) throws -> [ConversationKey: [Int: Identifier]] {
+    var found: [ConversationKey: [Int: Identifier]] = [:]
+    var statement = try store.connection.prepare("SELECT conversation, seq, uuid FROM message")
+    while try statement.step() {
+      found[statement.conversationKey(0), default: [:]][statement.int(1)] = statement.identifier(2)
+    }
+    return found
+  }
+
+  /// Asks for all messages that the machine has not kept.
+  func readBelowFloors() throws {
+    let store = try messenger.linkedStore().0
+    try store.write {
+      for conversation in try store.hubFloors.all() {
+        let last = try store.hubFloors.row(conversation)?.seq ?? 1
+        for seqs in try store.hubFloors.absent(1...last, in: conversation) {
+          try store.hubFloors.want(HubFloors.Page(conversation: conversation, seqs: seqs))
+        }
+      }
+    }
   }
 
   /// Ends the program and starts it again.

@@ -44,10 +44,49 @@ final class Simulation {
       if dice.chance(30) { try signal(machine) }
       if dice.chance(10) { try machine.carryFiles() }
       if dice.chance(3) { try machine.restart() }
+      if dice.chance(5) { try keepFewer(machine) }
       if dice.chance(3) { try machine.messenger.simulate(HubNetwork.allCases[dice.below(4)]) }
       if isSetBack { setBack() }
       hub.model.clock += Int64(dice.below(2_000_000))
       hub.runGhosts(at: hub.model.clock)
+    }
+  }
+
+  /// Has a machine keep only the last messages of each conversation, and remove others.
+  private func keepFewer(_ machine: SimulatedMachine) throws {
+    if dice.chance(50) { try machine.messenger.keep(dice.chance(80) ? .last(1 + dice.below(4)) : nil) }
+    // Only what was read can go, and only once the hub has it and all that was decided about it.
+    if dice.chance(60) { _ = try machine.messenger.markReadEverywhere(.all) }
+    for _ in 0..<3 { try machine.sync() }
+    try machine.trim()
+    if dice.chance(50) { try machine.readBelowFloors() }
+  }
+
+  /// Has some machines keep only few messages, once all agree.
+  func keepFewer() throws {
+    let few = machines.filter { _ in dice.chance(50) }
+    for machine in few {
+      try machine.messenger.keep(.last(1 + dice.below(4)))
+      _ = try machine.messenger.markReadEverywhere(.all)
+    }
+    _ = try settle()
+    for machine in few { try machine.trim() }
+  }
+
+  /// The ids of the messages that a machine has not kept.
+  private func absent(_ machine: SimulatedMachine, _ conversation: ConversationReference) throws -> [Identifier] {
+    let store = try machine.messenger.linkedStore().0
+    guard case .id(let id) = conversation, let row = try store.conversations.row(id), row.lastSeq > 0 else { return [] }
+    return try store.hubFloors.absent(1...row.lastSeq, in: row.key).joined().compactMap {
+      machine.removed[row.key]?[$0]
+    }
+  }
+
+  /// Has each machine fetch the messages that it has not kept.
+  func fillFloors() throws {
+    for machine in machines {
+      try machine.readBelowFloors()
+      try machine.settle()
     }
   }
 
@@ -227,7 +266,7 @@ final class Simulation {
       guard dice.chance(20) else { return }
       var query = HistoryQuery(conversation)
       (query.includesDeleted, query.limit) = (true, nil)
-      let all = try messenger.history(query).rest().filter { $0.seq != nil }.map(\.id)
+      let all = try messenger.history(query).rest().filter { $0.seq != nil }.map(\.id) + absent(machine, conversation)
       _ = try messenger.change(.deleted, in: [conversation])
       deletedForSelf[machine.handle, default: []].formUnion(all)
     case 6:

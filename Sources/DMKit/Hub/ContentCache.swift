@@ -1,21 +1,25 @@
 package import DMJSON
-internal import DMModel
+package import DMModel
 internal import DMStore
 internal import DMSystem
 
-/// The contents of attachments in a linked store, and the bytes that they may take.
+/// What a linked store keeps: how many messages and contents of attachments, and the limits of both.
 package struct KeptContents: Equatable, Sendable {
   package let count: Int
+  /// The size of the contents in bytes.
   package let bytes: Int
-  /// Nil for any number.
+  /// The size in bytes that the contents may have; nil for any size.
   package let limit: Int?
+  package let messageCount: Int
+  /// Nil for all messages.
+  package let messages: KeptMessages?
 }
 
 extension Messenger {
-  /// The contents of attachments in a linked store; linear in their number.
+  /// What a linked store keeps; linear in the number of messages and contents.
   ///
   /// - Throws: `no_hub` for a store that is not linked.
-  package func keptContents() throws -> KeptContents { try ContentCache(self).use() }
+  package func keptContents() throws -> KeptContents { try ContentCache(self).kept() }
 
   /// Limits the bytes that contents of attachments may take in a linked store; `trimContents` removes what exceeds them.
   ///
@@ -31,7 +35,7 @@ extension Messenger {
   package func exceedsContentsLimit() throws -> Bool {
     let cache = try ContentCache(self)
     guard let limit = cache.hub.contentsLimit else { return false }
-    return try cache.use().bytes > limit
+    return try cache.bytes() > limit
   }
 
   /// Removes contents that the hub has too, those that were used least recently first, while contents take more bytes than
@@ -72,13 +76,17 @@ private struct ContentCache {
     contents = messenger.location.contents
   }
 
-  func use() throws -> KeptContents {
+  func kept() throws -> KeptContents {
     let sizes = try contents.all.compactMap(contents.size)
-    return KeptContents(count: sizes.count, bytes: sizes.reduce(0, +), limit: hub.contentsLimit)
+    return KeptContents(
+      count: sizes.count, bytes: sizes.reduce(0, +), limit: hub.contentsLimit,
+      messageCount: try store.read(store.counts).messages, messages: hub.kept)
   }
 
+  func bytes() throws -> Int { try contents.all.compactMap(contents.size).reduce(0, +) }
+
   func trim() throws {
-    guard let limit = hub.contentsLimit, hub.leftAt == nil, hub.refusal == nil, case var bytes = try use().bytes,
+    guard let limit = hub.contentsLimit, hub.leftAt == nil, hub.refusal == nil, case var bytes = try bytes(),
       bytes > limit
     else { return }
     let usedBefore = Timestamp(microseconds: Timestamp.now.microseconds - Self.useTime)
@@ -115,6 +123,12 @@ extension KeptContents: Record {
       json.member("content_count", count)
       json.member("content_bytes", bytes)
       json.member("content_limit_bytes", limit)
+      json.member("message_count", messageCount)
+      switch messages {
+      case .last(let count): json.member("message_limit", count)
+      case .youngerThan(let age): json.member("message_age_seconds", Int(age / 1_000_000))
+      case nil: break
+      }
     }
   }
 }

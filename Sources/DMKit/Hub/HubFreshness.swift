@@ -104,7 +104,7 @@ extension Messenger {
     }
     SignalFile.touch(location.bell)
     let watch = Watch(location.live)
-    // Until the file changes, it may have the state of a sync process that has ended.
+    // Until `liveHub` changes, it may contain the state of a sync process that has ended.
     let written = FileStatus(location.liveHub)?.modified
     var startsLeft = 3
     while true {

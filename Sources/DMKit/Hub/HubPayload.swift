@@ -175,6 +175,9 @@ package enum HubLimits {
     min(max(microseconds, 1_000_000), 366 * 86_400_000_000)
   }
 
+  /// The maximum number of messages that a hub returns by their numbers in one call.
+  package static let pageMessages = 500
+
   /// The sizes of a file that are accepted, in bytes.
   package static let fileBytes = 0...(16 << 30)
 }

@@ -16,8 +16,8 @@ package struct RunningState: Equatable {
   package var fault: String?
   /// Whether the hub refuses the store.
   package var isRefused = false
-  /// Whether the sync process gets new entries without delay: the hub sends it hints, or it compares the store with the
-  /// hub every few seconds.
+  /// Whether the sync process learns of new entries within seconds, because the hub sends hints, or because the process
+  /// compares the store with the hub every few seconds.
   package var listens = false
   /// Whether the hub supports files.
   package var takesFiles = true

@@ -28,7 +28,8 @@ extension Session {
     let queued = difference(of: try hiddenByQueuedDeletions(in: key), minus: base.hidden)
     state.hidden = newest(difference(of: try store.readState.hidden(.deleted, from: me, in: key), minus: queued))
     state.read = newest(
-      try store.readState.privatelyRead(by: me, in: key, upTo: row.lastSeq, hasLeft: fields.hasLeft))
+      try store.readState.privatelyRead(by: me, in: key, upTo: row.lastSeq, hasLeft: fields.hasLeft)
+        + stillReadBelowFloor(base.read, in: key))
     if !fields.hasLeft {
       // Messages of users that this user blocks are left out, because the receipts of another machine may include such
       // messages.
@@ -41,8 +42,25 @@ extension Session {
     return state
   }
 
+  /// The messages that the user has deleted for themselves, according to the state that the hub has.
+  package func deletedForMe(in key: ConversationKey) throws -> [SeqRange] {
+    try store.hubOwnStates.row(key)?.state.flatMap { OwnState(bytes: $0) }?.hidden ?? []
+  }
+
   /// The last 2000 ranges, so that a state does not become too large for the hub.
-  private func newest(_ ranges: [SeqRange]) -> [SeqRange] { Array(ranges.suffix(2000)) }
+  private func newest(_ ranges: [SeqRange]) -> [SeqRange] {
+    Array(coalesced(ranges.sorted { $0.lowerBound < $1.lowerBound }).suffix(2000))
+  }
+
+  /// The messages that the user had read without a receipt according to the hub's state, that this store has not kept, and
+  /// that are still read.
+  private func stillReadBelowFloor(_ ranges: [SeqRange], in key: ConversationKey) throws -> [SeqRange] {
+    guard try store.hubFloors.row(key) != nil else { return [] }
+    return try ranges.flatMap { try store.hubFloors.absent($0, in: key) }.flatMap { range in
+      let read = try store.readState.readRanges(of: me, in: key, overlapping: range).map { $0.clamped(to: range) }
+      return difference(of: read, minus: try store.readState.receipts(of: me, in: key, overlapping: range))
+    }
+  }
 
   /// The messages that are hidden only until the hub has deleted them.
   private func hiddenByQueuedDeletions(in key: ConversationKey) throws -> [SeqRange] {
@@ -116,7 +134,7 @@ extension Session {
     privately.isPrivate = true
     _ = try change(new(state.read, old.read), privately, in: key, at: .now)
     var again = Messenger.MarkOptions()
-    again.act = .unread
+    (again.act, again.evenAbsent) = (.unread, true)
     // A message that the user has read with a receipt stays read.
     let hasLeft = try store.members.ownFields(of: me, in: key)?.hasLeft ?? false
     let receipts = hasLeft ? [] : try store.readState.receipts(of: me, in: key, overlapping: 1...last)
@@ -124,6 +142,10 @@ extension Session {
     _ = try change(read, again, in: key, at: .now)
     _ = try change(difference(of: new(old.unread, state.unread), minus: state.read), privately, in: key, at: .now)
     _ = try change(difference(of: new(state.unread, old.unread), minus: state.hidden), again, in: key, at: .now)
+    // Unread messages are kept, so those that were not are fetched.
+    for range in try (read + new(state.unread, old.unread)).flatMap({ try store.hubFloors.absent($0, in: key) }) {
+      try store.hubFloors.want(HubFloors.Page(conversation: key, seqs: range))
+    }
   }
 
   /// Writes to the change log which messages were read or marked as unread, and marks the own state as changed if the

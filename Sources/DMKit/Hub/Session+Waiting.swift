@@ -132,7 +132,9 @@ extension Session {
     if isHidden {
       guard try !store.readState.hide(seq...seq, from: me, in: conversation, isDeleted: true).isEmpty else { return }
       try store.changes.append(.deletedForMe, conversation: conversation, user: me, seqs: seq...seq, at: now)
-    } else if try store.readState.showAgain(seq...seq, to: me, in: conversation) {
+    } else if try !deletedForMe(in: conversation).contains(where: { $0.contains(seq) }),
+      try store.readState.showAgain(seq...seq, to: me, in: conversation)
+    {
       try store.changes.append(.edited, conversation: conversation, user: me, seqs: seq...seq, at: now)
     }
   }

@@ -145,7 +145,7 @@ final class ChangeFeed {
   /// The event of a change whose kind has at most one event; nil if the change has no event for the user.
   private func event(_ row: Changes.Row, isMember: Bool, _ viewer: Viewer) throws -> MessagingEvent? {
     switch row.kind {
-    case .message: row.message.map { .message($0, cursor) }
+    case .message: try row.message.map { .message($0, cursor) } ?? absent(row)
     case .edited: row.message.map { .messageUpdated($0, cursor) }
     case .ordered: try row.message.map { .messageUpdated(try ordered($0), cursor) }
     case .waiting, .waitingChanged, .waitingDeleted: try waiting(row, viewer)
@@ -159,6 +159,13 @@ final class ChangeFeed {
       try row.user == viewer.user ? conversation(row, viewer).map { .conversationUpdated($0, cursor) } : nil
     case .status, .user: nil
     }
+  }
+
+  /// A gap for a message that a linked store has not kept; nil for a message that the user does not see.
+  private func absent(_ row: Changes.Row) throws -> MessagingEvent? {
+    guard let seqs = row.seqs, try !store.hubFloors.absent(seqs, in: row.conversation).isEmpty else { return nil }
+    position = Cursor.Position(rev: row.rev - 1)
+    return try gap(upTo: row.rev)
   }
 
   /// The event of a message that waited for the hub when the change was logged; nil if the user has since cancelled the

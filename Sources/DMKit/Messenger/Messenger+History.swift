@@ -18,6 +18,8 @@ public final class History {
   ///
   /// These messages come after the numbered messages.
   private var waiting: [Message] = []
+  /// The messages that are to be read next, and that a linked store has not kept.
+  private var missing: [HubFloors.Page] = []
   /// The viewer for all batches.
   ///
   /// The viewer keeps the time of the first batch, so that messages which expire later are still returned.
@@ -33,7 +35,20 @@ public final class History {
   init(_ messenger: Messenger, _ query: HistoryQuery) throws {
     self.messenger = messenger
     left = query.limit
-    plan = try messenger.reading(nil) { session in
+    plan = try plan(query)
+    var asked: [HubFloors.Page] = []
+    while !missing.isEmpty, missing != asked {
+      asked = missing
+      if try fetchMissing() { plan = try plan(query) }
+    }
+    if cursor == nil, !query.allowsMissing, let reference = query.conversations.first {
+      throw messenger.nothingYet(reference)
+    }
+  }
+
+  /// What to read for a query; finds out which of it is missing here.
+  private func plan(_ query: HistoryQuery) throws -> Plan? {
+    try messenger.reading(nil) { session in
       let store = session.store
       let viewer = Viewer(
         store, session.me, extras: query.includesDeleted ? .tombstones : .nothing,
@@ -48,16 +63,20 @@ public final class History {
       query.limit = query.limit.map { $0 - waiting.count }
       left = query.limit
       if query.conversations.count == 1 {
-        return try rows.first.map {
-          .ranges(try session.ranges(query, in: $0, as: viewer).reversed(), conversation: $0.key)
-        } ?? .ranges([], conversation: ConversationKey(number: 0))
+        guard let row = rows.first else { return .ranges([], conversation: ConversationKey(number: 0)) }
+        let found = try session.ranges(query, in: row, as: viewer)
+        missing = found.missing.map { HubFloors.Page(conversation: row.key, seqs: $0) }
+        return .ranges(found.ranges.reversed(), conversation: row.key)
       }
       return try session.timeline(query, query.conversations.isEmpty ? nil : rows.map(\.key), as: viewer)
         .map { .timeline($0.filter, from: $0.start) }
     }
-    if cursor == nil, !query.allowsMissing, let reference = query.conversations.first {
-      throw messenger.nothingYet(reference)
-    }
+  }
+
+  /// Fetches what is missing from the hub; false if that is not possible.
+  private func fetchMissing() throws -> Bool {
+    defer { missing = [] }
+    return try messenger.fetch(missing)
   }
 
   /// Returns the next messages, at most 500; an empty array at the end.
@@ -84,6 +103,15 @@ public final class History {
   private func nextBatch() throws -> [Message] {
     guard let plan, let viewer else { return [] }
     let limit = min(Self.batch, left ?? Self.batch)
+    if case .ranges(let ranges, let conversation) = plan, left == nil, let next = ranges.last {
+      let seqs = next.lowerBound...min(next.upperBound, next.lowerBound + limit - 1)
+      missing = try messenger.reading([]) { session in
+        try session.missing(in: seqs, of: conversation, as: viewer).map {
+          HubFloors.Page(conversation: conversation, seqs: $0)
+        }
+      }
+      if !missing.isEmpty { _ = try fetchMissing() }
+    }
     return try messenger.reading([]) { session -> [Message] in
       let store = session.store
       switch plan {
@@ -108,84 +136,6 @@ public final class History {
     }
   }
 
-}
-
-extension Session {
-  /// The numbers of the messages that a query selects, ascending.
-  ///
-  /// If the query has a limit, these are the numbers of its newest messages.
-  fileprivate func ranges(
-    _ query: HistoryQuery, in row: Conversations.Row, as viewer: Viewer
-  ) throws -> [SeqRange] {
-    try store.messages.checkEnd(of: row)
-    var ranges = try numberedRanges(query, in: row)
-    if case .time(let time)? = query.since {
-      ranges = difference(
-        of: ranges, minus: difference(of: ranges, minus: try store.messages.seqs(notBefore: time, in: row)))
-    }
-    if case .time(let time)? = query.before {
-      ranges = difference(of: ranges, minus: try store.messages.seqs(notBefore: time, in: row))
-    }
-    if let sender = try query.sender.map(userKey) {
-      ranges = coalesced(try ranges.flatMap { try store.messages.seqs(of: sender, $0, in: row.key) })
-    }
-    if query.unreadOnly {
-      ranges = try ranges.flatMap { try store.readState.wouldChange($0, toRead: true, as: viewer, in: row.key) }
-    }
-    return try query.limit.map { try newest($0, of: ranges, in: row.key, as: viewer) } ?? ranges
-  }
-
-  /// The numbers that are within the ranges of a query and between the messages that are its bounds.
-  private func numberedRanges(_ query: HistoryQuery, in row: Conversations.Row) throws -> [SeqRange] {
-    func seq(_ bound: HistoryQuery.Bound?) throws -> Int? {
-      guard case .message(let reference)? = bound else { return nil }
-      return try self.seq(of: reference, in: row)
-    }
-    let lower = try seq(query.since) ?? 1
-    let upper = try seq(query.before).map { $0 - 1 } ?? row.lastVisibleSeq
-    guard lower <= upper else { return [] }
-    guard let wanted = query.ranges else { return [lower...upper] }
-    let asked = try resolved(wanted, in: row).filter { $0.overlaps(lower...upper) }
-    return coalesced(asked.map { $0.clamped(to: lower...upper) }.sorted { $0.lowerBound < $1.lowerBound })
-  }
-
-  /// The part of `ranges` that contains the newest `limit` messages that the viewer sees.
-  private func newest(
-    _ limit: Int, of ranges: [SeqRange], in conversation: ConversationKey, as viewer: Viewer
-  ) throws -> [SeqRange] {
-    var missing = limit
-    var newest: [SeqRange] = []
-    for range in ranges.reversed() where missing > 0 {
-      let start = try store.messages.start(ofNewest: missing, in: range, of: conversation, as: viewer)
-      newest.append(start.seq...range.upperBound)
-      missing -= start.count
-    }
-    return newest.reversed()
-  }
-
-  fileprivate func timeline(
-    _ query: HistoryQuery, _ conversations: [ConversationKey]?, as viewer: Viewer
-  ) throws -> (filter: Messages.TimelineFilter, start: Messages.TimelinePosition)? {
-    func time(_ bound: HistoryQuery.Bound) throws -> Timestamp {
-      switch bound {
-      case .message(let reference): try store.messages.time(of: find(reference))
-      case .time(let time): time
-      }
-    }
-    var since = try query.since.map(time) ?? Timestamp.writable.lowerBound
-    let filter = Messages.TimelineFilter(
-      user: me, conversations: conversations, sender: try query.sender.map(userKey),
-      before: try query.before.map(time) ?? Timestamp(microseconds: .max),
-      lastKey: try store.messages.lastMessageKey(), unreadOnly: query.unreadOnly,
-      unmutedAt: query.unmutedOnly ? viewer.now : nil)
-    if query.unreadOnly {
-      guard let oldest = try store.readState.oldestUnread(of: me) else { return nil }
-      since = max(since, oldest)
-    }
-    guard let limit = query.limit else { return (filter, .start(of: since)) }
-    guard limit > 0 else { return nil }
-    return (filter, try store.messages.start(ofNewest: limit, filter, since: since, as: viewer))
-  }
 }
 
 extension Messenger {

@@ -22,6 +22,8 @@ extension Messenger {
     public var act = Marked.Action.read
     /// Whether to return only what would change, and change nothing.
     package var isDryRun = false
+    /// Whether to mark as unread also what this store has not kept.
+    var evenAbsent = false
     /// How long to wait for the lock of the store; nil for the timeout of the location.
     package var busyTimeout: Duration?
     /// The handle of the sender whose messages are marked; nil for all senders.
@@ -240,7 +242,9 @@ extension Session {
     switch options.act {
     case .read: return try read(ranges, isPrivate: options.isPrivate, in: key, at: now)
     case .unread:
-      return try logged(ranges.flatMap { try store.readState.markUnread($0, as: viewer, in: key) }, in: key, at: now)
+      let even = options.evenAbsent
+      let changed = try ranges.flatMap { try store.readState.markUnread($0, as: viewer, in: key, evenAbsent: even) }
+      return try logged(changed, in: key, at: now)
     case .delivered:
       return try ranges.last.flatMap { try markDelivered($0.upperBound, in: key, at: now) }.map { [$0] } ?? []
     }

@@ -31,6 +31,7 @@ public final class SearchResults {
     try messenger.reading(()) { session in
       viewer = session.viewer
       let filter = try session.filter(request)
+      try session.countLeftOut(filter.conversations, since: filter.since)
       waiting = try session.foundWaiting(query, filter, request)
       keys = try session.keys(query, filter, request, besides: waiting.count)[...]
     }

@@ -62,7 +62,7 @@ extension Messenger {
         .unknownUser, "there is no user '\(handle)': nothing was said here yet", subject: handle.description,
         remedy: .addUser)
     }
-    return try askingForUsers(of: store) { try store.read { try found(handle, store) } }
+    return try askingHub(for: store) { try store.read { try found(handle, store) } }
   }
 
   private func found(_ handle: Handle, _ store: Store) throws -> User {

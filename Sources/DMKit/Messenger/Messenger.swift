@@ -63,6 +63,25 @@ public final class Messenger {
   /// Returns a clause that says why the hub could not be asked; nil if the hub was asked, or if no comparison was
   /// wanted.
   package var compareForUnknownUser: (() throws -> String?)?
+  /// How a messenger gets messages that a linked store has not kept.
+  package struct PageSource {
+    /// The longest time to wait for a page.
+    package let limit: () throws -> Duration
+    /// Starts the sync process; returns the reason if it cannot be started, otherwise nil.
+    package let carry: () -> String?
+
+    package init(limit: @escaping () throws -> Duration, carry: @escaping () -> String?) {
+      self.limit = limit
+      self.carry = carry
+    }
+  }
+
+  package var pages = PageSource(limit: { .seconds(1) }) { "no process synchronizes the store" }
+  /// A clause that says why messages that the store has not kept could not be fetched; nil if there was no such failure.
+  package internal(set) var whyPagesAreMissing: String?
+  /// How many conversations have older messages that were left out, because the store has not kept them.
+  package internal(set) var leftOut = 0
+
   /// A clause that says why the hub could not be asked for an unknown user; nil if there was no such failure.
   var whyUsersAreNotKnown: String?
 
@@ -156,18 +175,24 @@ public final class Messenger {
   /// Returns `empty` if there is no store, or if the user is not in the store yet but the first write may add them.
   func reading<T>(_ empty: T, _ body: (Session) throws -> T) throws -> T {
     guard let store = try existingStore() else { return empty }
-    return try askingForUsers(of: store) { try read(store, empty, body) }
+    return try askingHub(for: store) { try read(store, empty, body) }
   }
 
   /// Runs `body`.
   ///
-  /// If it fails because a user is unknown, asks the hub for new users, and runs `body` once more.
-  func askingForUsers<T>(of store: Store, _ body: () throws -> T) throws -> T {
-    do {
-      return try body()
-    } catch let error as DMError where error.code == .unknownUser {
-      guard try learnsOfUsers(store) else { throw error }
-      return try body()
+  /// If it fails because a user is unknown, asks the hub for new users, and runs `body` once more. If it fails because a
+  /// message was not kept, fetches the message, and runs `body` again.
+  func askingHub<T>(for store: Store, _ body: () throws -> T) throws -> T {
+    var fetched: HubFloors.Page?
+    while true {
+      do {
+        return try body()
+      } catch let error as DMError where error.code == .unknownUser {
+        guard try learnsOfUsers(store) else { throw error }
+      } catch let absent as AbsentMessage {
+        guard absent.page != fetched, try fetch([absent.page]) else { throw absent.error }
+        fetched = absent.page
+      }
     }
   }
 
@@ -217,7 +242,7 @@ public final class Messenger {
     do {
       let store = try createdStore { _ = try body(session(in: $0)) }
       queued = before
-      return try askingForUsers(of: store) {
+      return try askingHub(for: store) {
         queued = before
         return try store.write(isBulk: isBulk, timeout: timeout) { try body(session(in: store)) }
       }

@@ -114,7 +114,7 @@ extension Session {
           subject: "\(other):\(number)")
       }
       if number < 0 {
-        let end = try store.messages.end(Int(clamping: number.magnitude), of: row, as: freshViewer())
+        let end = try end(Int(clamping: number.magnitude), of: row)
         if let seq = end.seq { return seq }
         throw DMError(
           .unknownMessage, "there is no message '\(number)'; you see \(end.count) in the conversation",
@@ -167,6 +167,7 @@ extension Session {
       ?? find(reference)
     let row = try named ?? find(.id(store.conversations.id(address.conversation)))
     if let message = try store.messages.seen(at: address, as: viewer ?? self.viewer) { return (row, message) }
+    try requireKept(address.seq, of: row, reference.description)
     throw DMError(
       .unknownMessage,
       "the message '\(reference)' is not there any more, or not for you",
@@ -177,7 +178,7 @@ extension Session {
   func resolved(_ ranges: [RangeReference], in row: Conversations.Row) throws -> [SeqRange] {
     // The viewer does not see tombstones, because negative numbers do not count them, although lists print them.
     try ranges.compactMap { range in
-      try range.resolved(last: row.lastVisibleSeq) { try store.messages.end($0, of: row, as: viewer).seq }
+      try range.resolved(last: row.lastVisibleSeq) { try end($0, of: row).seq }
     }
   }
 }

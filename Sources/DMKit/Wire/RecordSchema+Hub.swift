@@ -79,7 +79,8 @@ extension RecordSchema {
     "kept",
     [
       Field("content_count", .integer), Field("content_bytes", .integer),
-      Field("content_limit_bytes", .integer, optional: true),
+      Field("content_limit_bytes", .integer, optional: true), Field("message_count", .integer),
+      Field("message_limit", .integer, optional: true), Field("message_age_seconds", .integer, optional: true),
     ])
 
   static let hubServer = RecordSchema(

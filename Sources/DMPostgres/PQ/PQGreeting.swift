@@ -25,7 +25,7 @@ struct PQGreeting {
         PQConnection.Statement(
           "SELECT hub, epoch, started_at, is_standby, person, handle, machine, now, poll_seconds, people_rev, channel, "
             + "'signals' = ANY (features), 'moved' = ANY (features), 'files' = ANY (features), "
-            + "'own_states' = ANY (features), 'stamps' = ANY (features) "
+            + "'own_states' = ANY (features), 'stamps' = ANY (features), 'pages' = ANY (features) "
             + "FROM dm1.hello(1, $1)", [label]
         ) { row in
           hello = HubHello(
@@ -39,6 +39,7 @@ struct PQGreeting {
           hello?.hasFiles = try row.flag(13)
           hello?.hasOwnStates = try row.flag(14)
           hello?.hasStamps = try row.flag(15)
+          hello?.hasPages = try row.flag(16)
         },
         PQConnection.Statement("SELECT pg_backend_pid() = $1::integer", [String(connection.process)]) {
           isDirect = try $0.flag(0)

@@ -1,7 +1,8 @@
+package import DMKit
 package import DMModel
 package import DMSync
 
-// The caller's own states and machines.
+// The caller's own states and machines, and the messages that this machine has not kept.
 
 extension PQHubLink {
   package func ownStates(after rev: Int64, _ changes: [HubOwnState], limit: Int) throws -> [HubOwnState] {
@@ -29,6 +30,12 @@ extension PQHubLink {
       throw fault
     }
     return states
+  }
+
+  package func page(of conversation: Identifier, _ seqs: SeqRange) throws -> [HubEntry] {
+    try rows(
+      "SELECT \(Self.entry) FROM dm1.page($1::uuid, $2::bigint, $3::bigint)",
+      [conversation.description, String(seqs.lowerBound), String(seqs.upperBound)], HubEntry.init)
   }
 
   /// The machines of the caller, in the order in which they joined.

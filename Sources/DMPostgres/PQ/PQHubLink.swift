@@ -107,8 +107,7 @@ package final class PQHubLink: HubLink {
   /// Listens for hints through a pooler; false if no hint can arrive, because the pooler runs each transaction on
   /// another server connection.
   ///
-  /// Hints arrive only if the pooler reserves a server connection for this machine. To find this out, a second
-  /// connection sends a notification.
+  /// Hints arrive only if the pooler reserves a server connection for this machine. A second connection tests that.
   private func listens(_ opened: PQGreeting) throws -> Bool {
     try opened.connection.run([PQConnection.Statement("LISTEN \(opened.channel)")])
     try opening(greeted).connection.run([PQConnection.Statement("NOTIFY \(opened.channel)")])
@@ -195,10 +194,12 @@ package final class PQHubLink: HubLink {
     return [push, wake]
   }
 
+  /// The columns that `HubEntry` reads.
+  static let entry = "conv, rev, seq, at, actor, machine, kind, id, nonce, mark, expires_at, meta, payload"
+
   private func pulling(_ pulls: [HubPull], _ limit: Int, into pulled: PulledBatches) -> PQConnection.Statement {
     PQConnection.Statement(
-      "SELECT conv, rev, seq, at, actor, machine, kind, id, nonce, mark, expires_at, meta, payload "
-        + "FROM dm1.pull($1::uuid[], $2::bigint[], $3::uuid[], $4::integer)",
+      "SELECT \(Self.entry) FROM dm1.pull($1::uuid[], $2::bigint[], $3::uuid[], $4::integer)",
       [
         array(pulls.map(\.conversation.description)), array(pulls.map { String($0.rev) }),
         array(pulls.map { $0.mark?.description ?? "NULL" }), String(limit),
@@ -248,7 +249,7 @@ package final class PQHubLink: HubLink {
     }
   }
 
-  /// Reports to the hub that the sign-up is complete.
+  /// Tells the hub that the sign-up is complete.
   func joined() throws { try run([PQConnection.Statement("SELECT dm1.joined()")]) }
 
   /// Removes this machine's login from the hub.

@@ -89,7 +89,7 @@ begin
   end if;
   return query select at.uuid, at.epoch, pg_postmaster_start_time(), pg_is_in_recovery(), p.id, p.handle, mine.machine,
       mine.channel, clock_timestamp(), pause, (select r.rev from dm.people r), at.schema,
-      array['words', 'signals', 'files', 'own_states', 'stamps'] || case when at.moved_to is not null then '{moved}'::text[] end
+      array['words', 'signals', 'files', 'own_states', 'stamps', 'pages'] || case when at.moved_to is not null then '{moved}'::text[] end
     from dm.person p where p.id = mine.person;
 end $$;
 
@@ -194,6 +194,38 @@ begin
       from dm.entry e where e.conv = place.conv and e.rev > place.since and mine @> e.rev
       order by e.rev limit least(most, 5000);
   end loop;
+end $$;
+
+-- The messages with the numbers from p_first to p_last as they are now, for a machine that has not kept them: for each
+-- message that the member sees its entry, its last edit and its reactions. At most 500 numbers. Scans are off as in pull.
+create or replace function dm1.page(p_conv uuid, p_first bigint, p_last bigint)
+returns table (
+  conv uuid, rev bigint, seq bigint, at timestamptz, actor bigint, machine uuid, kind smallint, id uuid, nonce uuid,
+  mark uuid, expires_at timestamptz, meta jsonb, payload bytea)
+language plpgsql stable security definer rows 500 set search_path = pg_catalog, pg_temp
+set enable_seqscan = off set jit = off as $$
+#variable_conflict use_column
+declare
+  me bigint := (dm.my_login()).person;
+  mine int8multirange := (select m.sees from dm.member m where m.person = me and m.conv = p_conv);
+begin
+  return query
+    with said as materialized (
+      select e.* from dm.entry e
+      where e.conv = p_conv and e.seq between p_first and least(p_last, p_first + 499) and e.kind < 16 and mine @> e.rev),
+    there as (select s.seq from said s where s.payload is not null and (s.expires_at is null or s.expires_at > now())),
+    edited as (
+      select distinct on (e.seq) e.* from dm.entry e
+      where e.conv = p_conv and e.seq in (select t.seq from there t) and e.kind = 16 and mine @> e.rev
+      order by e.seq, e.rev desc)
+    select x.conv, x.rev, x.seq, x.at, x.actor, x.machine, x.kind, x.id, x.nonce, x.mark, x.expires_at, x.meta,
+      case when x.expires_at <= now() then null
+        when x.kind = 16 then (select s.payload from said s where s.seq = x.seq) else x.payload end
+    from (
+      select * from said union all select * from edited
+      union all select e.* from dm.entry e
+        where e.conv = p_conv and e.seq in (select t.seq from there t) and e.kind = 18 and mine @> e.rev) x
+    order by x.rev;
 end $$;
 
 create or replace function dm1.people(since bigint, most integer)

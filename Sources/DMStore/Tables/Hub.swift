@@ -28,11 +28,13 @@ package struct Hub {
     package let contentsLimit: Int?
     /// When the hub last had none of this store's stamps.
     package let copiedAt: Timestamp?
+    /// The messages of each conversation that the store keeps; nil for all.
+    package let kept: KeptMessages?
   }
 
   private enum Column: Int32, QueryColumn {
     case uuid, user, machine, joinedAt, leftAt, refusal, epoch, startedAt, horizon, peopleRev, clockOffset, network
-    case contentsLimit, copiedAt
+    case contentsLimit, copiedAt, messagesLimit, messagesAge
   }
 
   /// The row of the hub; nil if the store is not linked.
@@ -41,7 +43,7 @@ package struct Hub {
     var statement = try store.connection.prepare(
       """
       SELECT uuid, user, machine, joined_at, left_at, refusal, epoch, started_at, horizon, people_rev, clock_offset, network,
-        contents_limit, copied_at
+        contents_limit, copied_at, messages_limit, messages_age
       FROM hub
       """)
     assert(statement.has(Column.self))
@@ -55,7 +57,9 @@ package struct Hub {
       peopleRev: statement.int64(Column.peopleRev), clockOffset: statement.int64(Column.clockOffset),
       network: HubNetwork(rawValue: statement.int64(Column.network)) ?? .normal,
       contentsLimit: statement.optionalInt(Column.contentsLimit),
-      copiedAt: statement.optionalTimestamp(Column.copiedAt))
+      copiedAt: statement.optionalTimestamp(Column.copiedAt),
+      kept: statement.optionalInt(Column.messagesLimit).map { .last($0) }
+        ?? statement.optionalInt64(Column.messagesAge.rawValue).map { .youngerThan($0) })
   }
 
   /// Creates the additional tables of a linked store.
@@ -95,6 +99,17 @@ package struct Hub {
   package func set(refusal: String?) throws { try set("refusal") { $0.bind(refusal) } }
   package func set(network: HubNetwork) throws { try set("network") { $0.bind(network.rawValue) } }
   package func set(contentsLimit: Int?) throws { try set("contents_limit") { $0.bind(contentsLimit.map(Int64.init)) } }
+  package func set(kept: KeptMessages?) throws {
+    var (limit, age): (Int64?, Int64?)
+    switch kept {
+    case .last(let count): limit = Int64(count)
+    case .youngerThan(let microseconds): age = microseconds
+    case nil: break
+    }
+    try set("messages_limit") { $0.bind(limit) }
+    try set("messages_age") { $0.bind(age) }
+  }
+
   package func set(copiedAt: Timestamp) throws { try set("copied_at") { $0.bind(copiedAt) } }
 
   /// Records that the store has another login, which has no stamp yet.

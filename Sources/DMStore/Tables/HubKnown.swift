@@ -67,6 +67,19 @@ package struct HubKnown {
     try insert.run()
   }
 
+  /// Records that the user has deleted messages for themselves, in addition to what `remember` found.
+  package func setDeleted(_ range: SeqRange, in conversation: ConversationKey) throws {
+    var update = try store.connection.prepare(
+      """
+      UPDATE hub_known SET is_deleted = 1
+      WHERE uuid IN (SELECT uuid FROM message WHERE conversation = ? AND seq BETWEEN ? AND ?)
+      """)
+    update.bind(conversation)
+    update.bind(range.lowerBound)
+    update.bind(range.upperBound)
+    try update.run()
+  }
+
   package func delete(_ id: Identifier) throws {
     var delete = try store.connection.prepare("DELETE FROM hub_known WHERE uuid = ?")
     delete.bind(id)

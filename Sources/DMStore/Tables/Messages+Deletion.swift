@@ -71,6 +71,21 @@ extension Messages {
     try store.changes.append(.deleted, conversation: conversation, user: message.sender, seqs: seq...seq, at: .now)
   }
 
+  /// Removes a message from this store, because the hub has it.
+  ///
+  /// Its number stays taken, and it stays read. No change is logged.
+  package func discard(_ message: Row) throws {
+    try store.mentions.set([], of: message)
+    if let text = message.text { try store.searchIndex.remove(text, of: message.key) }
+    try store.attachments.remove(of: message.key)
+    try store.hubUnreadable.delete(message.key)
+    for statement in ["DELETE FROM reaction WHERE message = ?", "DELETE FROM message WHERE id = ?"] {
+      var delete = try store.connection.prepare(text: statement)
+      delete.bind(message.key)
+      try delete.run()
+    }
+  }
+
   /// The messages that have expired and are not yet tombstones, in the order in which they expired.
   package func expiredMessages(now: Timestamp, limit: Int = -1) throws -> [(
     conversation: ConversationKey, seq: Int, sender: UserKey, at: Timestamp

@@ -79,6 +79,22 @@ extension Messages {
     return (id, expiresAt, try store.attachments.attach(message.attachments, to: key, by: message.sender, at: time))
   }
 
+  /// Adds a message that the store had before, at its number.
+  ///
+  /// Users who have not read it are counted as mentioned again.
+  package func insertAgain(_ message: NewMessage, at seq: Int, of row: Conversations.Row) throws -> Row? {
+    var (message, before) = (message, row)
+    let mentioned = message.mentions
+    message.mentions = []
+    before.lastSeq = seq - 1
+    _ = try insert(message, into: &before)
+    guard let stored = try self.row(at: Address(conversation: row.key, seq: seq)) else { return nil }
+    if mentioned.isEmpty { return stored }
+    try store.mentions.set(mentioned, of: stored)
+    try store.writeDigest(of: stored.key, in: .message)
+    return stored
+  }
+
   /// The time of a message that is added to a conversation, and the time at which the message expires.
   ///
   /// If this store decides, `time(after:now:)` computes the time of the message, but the lifetime starts at the present

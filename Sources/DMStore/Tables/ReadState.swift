@@ -89,12 +89,16 @@ package struct ReadState {
   ///
   /// Messages that never count as unread, such as the user's own, stay read.
   ///
+  /// - Parameter evenAbsent: whether messages are marked that a linked store has not kept, although the store cannot tell
+  ///   whether they count as unread.
   /// - Returns: the parts of the range that were read.
-  package func markUnread(_ range: SeqRange, as viewer: Viewer, in conversation: ConversationKey) throws -> [SeqRange] {
+  package func markUnread(
+    _ range: SeqRange, as viewer: Viewer, in conversation: ConversationKey, evenAbsent: Bool = false
+  ) throws -> [SeqRange] {
     let user = viewer.user
     let near = try readRanges(of: user, in: conversation, overlapping: range)
     guard let first = near.first, let last = near.last else { return [] }
-    let settled = try settledMessages(range, as: viewer, in: conversation)
+    let settled = try settledMessages(range, as: viewer, in: conversation, evenAbsent: !evenAbsent)
     let removed = difference(of: near.map { $0.clamped(to: range) }, minus: settled)
     guard !removed.isEmpty else { return [] }
     var kept = difference(of: near.map { $0.clamped(to: range) }, minus: removed)
@@ -107,9 +111,11 @@ package struct ReadState {
 
   /// The messages of a range that never count as unread for a user: the user's own messages, announcements, tombstones,
   /// and messages that the user cannot read.
-  private func settledMessages(_ range: SeqRange, as viewer: Viewer, in conversation: ConversationKey) throws
-    -> [SeqRange]
-  {
+  ///
+  /// - Parameter evenAbsent: whether the messages are included that a linked store has not kept.
+  private func settledMessages(
+    _ range: SeqRange, as viewer: Viewer, in conversation: ConversationKey, evenAbsent: Bool = true
+  ) throws -> [SeqRange] {
     var statement = try store.connection.prepare(
       """
       SELECT seq, seq FROM message WHERE conversation = ?1 AND seq BETWEEN ?3 AND ?4
@@ -117,7 +123,8 @@ package struct ReadState {
       """)
     let settled = try ranges(&statement, viewer.user, conversation, range)
     let unreachable = try unreachable(range, as: viewer, in: conversation)
-    return coalesced((settled + unreachable).sorted { $0.lowerBound < $1.lowerBound })
+    let absent = evenAbsent ? try store.hubFloors.absent(range, in: conversation) : []
+    return coalesced((settled + unreachable + absent).sorted { $0.lowerBound < $1.lowerBound })
   }
 
   /// Reads the ranges that a statement returns.

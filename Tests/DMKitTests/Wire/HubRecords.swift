@@ -24,7 +24,9 @@ extension RecordsTests {
       HubMachine(
         id: Identifier(high: 1, low: 2), label: isFull ? "laptop" : nil, isThis: isFull, isConnected: true,
         joinedAt: Timestamp(microseconds: 1), seenAt: isFull ? Timestamp(microseconds: 2) : nil),
-      KeptContents(count: 1, bytes: 1, limit: isFull ? 1 : nil),
+      KeptContents(
+        count: 1, bytes: 1, limit: isFull ? 1 : nil, messageCount: 1,
+        messages: isFull ? .last(1) : .youngerThan(86_400_000_000)),
       HubLogin(
         handle: "bob", login: text, label: text, invitedUntil: last, joinedAt: last, seenAt: last, isDisabled: false),
       HubServer(

@@ -95,7 +95,7 @@ struct KeptContentsTests: FileTests {
     try hub.hub(["revoke", "bob"])
     let revoked = try bob.done("dm-sync", ["keep", "--contents", "0"])
     #expect(try revoked.record["content_count"]?.int == 1)
-    #expect(revoked.stderr.contains("contents are removed when the hub can be reached"), "\(revoked.stderr)")
+    #expect(revoked.stderr.contains("nothing is removed until the hub can be reached"), "\(revoked.stderr)")
     try alice.done("dm-sync", ["leave"])
     let left = try alice.run("dm-sync", ["keep", "--contents", "0"])
     #expect(left.status == .exit(69) && left.stderr.contains("this store has left its hub"), "\(left.stderr)")

@@ -1,0 +1,21 @@
+/// The messages of each conversation that a linked store keeps; the others are only on the hub.
+package enum KeptMessages: Equatable, Sendable {
+  /// The last messages of each conversation.
+  case last(Int)
+  /// The messages that are younger than this, in microseconds.
+  case youngerThan(Int64)
+
+  /// The numbers of messages to which a conversation can be limited.
+  package static let counts = 1...1_000_000_000
+
+  /// Parses a number of messages, or a time such as 90d; nil for anything else.
+  package init?(_ text: String) {
+    if let count = Int(text), Self.counts ~= count {
+      self = .last(count)
+    } else if let age = microseconds(of: text), age >= 1_000_000 {
+      self = .youngerThan(age)
+    } else {
+      return nil
+    }
+  }
+}

@@ -1,0 +1,1 @@
+-- Only linked stores change: they get the columns and tables of linked-floor.sql.

@@ -1,0 +1,69 @@
+internal import DMCLI
+internal import DMKit
+internal import DMSync
+
+/// What a linked store keeps, and its limits.
+enum Keeping {
+  static let contents = Option(
+    "contents", value: "SIZE", "keep at most this much of attachments here: 2G, 0, all",
+    as: { try ["all": nil, "0": 0][$0] ?? byteCount($0, of: "--contents") })
+  static let messages = Option(
+    "messages", value: "N|TIME",
+    "keep the last messages of each conversation, or those of this time: 500, 90d, all",
+    as: { text in try text == "all" ? nil : kept(text) })
+  static let options: [any Declared] = [messages, contents]
+
+  private static func kept(_ text: String) throws -> KeptMessages {
+    guard let kept = KeptMessages(text) else {
+      throw usage("'\(text)' is neither a number of messages nor a time for --messages; write 500, 90d or all")
+    }
+    return kept
+  }
+
+  static func run(_ call: Invocation) throws {
+    try call.arguments.atMost(0)
+    if try setLimits(call) {
+      do {
+        try trim(call)
+      } catch let error as DMError where [.hubUnreachable, .hubRefused].contains(error.code) {
+        if !call.isQuiet { printError("dm-sync", "nothing is removed until the hub can be reached; \(error.message)") }
+      }
+    }
+    try call.print(call.messenger().keptContents(), text: \.line)
+  }
+
+  /// Sets the limits that the options name.
+  ///
+  /// - Returns: whether they name any.
+  @discardableResult static func setLimits(_ call: Invocation) throws -> Bool {
+    let messenger = try call.messenger()
+    if let limit = try call.arguments[contents] { try messenger.limitContents(to: limit) }
+    if let kept = try call.arguments[messages] { try messenger.keep(kept) }
+    return call.arguments.isGiven(contents) || call.arguments.isGiven(messages)
+  }
+
+  /// Removes what exceeds the limits, or has the process that synchronizes the store remove it.
+  private static func trim(_ call: Invocation) throws {
+    do {
+      if call.arguments.isGiven(messages), try !DMSyncProgram.syncOnce(call) { try SyncLoop.ask(call.messenger()) }
+      if call.arguments.isGiven(contents) { try DMSyncProgram.leadFiles(call) { try $0.trim() } }
+    } catch let fault as HubFault {
+      throw fault.error
+    }
+  }
+}
+
+extension KeptContents {
+  fileprivate var line: String {
+    let limit: String? =
+      switch messages {
+      case .last(let count): ", of each conversation the last \(count)"
+      case .youngerThan(let age): ", those of the last \(age / 86_400_000_000) days"
+      case nil: nil
+      }
+    let contents = "\(count) content\(count == 1 ? "" : "s"), \(TextFormat.size(bytes))"
+    let size = self.limit.map { " of at most \(TextFormat.size($0))" } ?? ""
+    let parts = ["\(messageCount) message\(messageCount == 1 ? "" : "s")\(limit ?? "")", contents + size]
+    return parts.joined(separator: "; ") + (self.limit == nil && messages == nil ? "; without limits" : "")
+  }
+}

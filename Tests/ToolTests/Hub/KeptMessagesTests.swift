@@ -1,0 +1,131 @@
+import Foundation
+import JSONSupport
+import Testing
+
+@testable import TestSupport
+
+/// Stores that keep only the last messages of each conversation.
+struct KeptMessagesTests: FileTests {
+  /// Two people, and a conversation of 40 messages that both have.
+  private func chat() throws -> (hub: HubFixture, alice: ToolFixture, bob: ToolFixture) {
+    let (hub, alice, bob) = try linked()
+    let lines = (1...40).map { #"{"conversation":"bob","text":"message \#($0)"}"# }.joined(separator: "\n")
+    try alice.done("dm-send", ["--json"], stdin: .bytes(Array((lines + "\n").utf8)))
+    try alice.sync()
+    try bob.sync()
+    try bob.done("dm-read", ["--all", "alice"])
+    try bob.sync()
+    return (hub, alice, bob)
+  }
+
+  private func texts(_ arguments: [String], _ machine: ToolFixture) throws -> [String] {
+    try machine.done("dm-tail", ["--json"] + arguments).records.compactMap { $0["text"]?.string }
+  }
+
+  @Test func `older messages go, and come back when they are read`() throws {
+    let (_, alice, bob) = try chat()
+    #expect(try bob.done("dm-sync", ["keep"]).record["message_count"]?.int == 40)
+    let kept = try bob.done("dm-sync", ["keep", "--messages", "10"]).record
+    #expect(kept["message_count"]?.int == 10 && kept["message_limit"]?.int == 10)
+    #expect(try texts(["alice", "-n", "5"], bob) == (36...40).map { "message \($0)" })
+    #expect(try bob.done("dm-list", ["--json"]).record["unread_count"]?.int == 0)
+    try bob.done("dm-doctor", ["check", "--deep"])
+    // What happened to them meanwhile is there, too.
+    try alice.done("dm-edit", ["text", "bob:3", "third"])
+    try alice.done("dm-edit", ["react", "bob:4", "👍"])
+    try alice.done("dm-edit", ["delete", "--for-everyone", "bob:5"])
+    try alice.sync()
+    try bob.sync()
+    let carriers = Carriers(bob)
+    bob.set("DM_SYNC", nil)
+    let few = try bob.done("dm-tail", ["--json", "alice", "3..6"])
+    #expect(try few.records.compactMap { $0["text"]?.string } == ["third", "message 4", "message 6"], "\(few.stderr)")
+    let fourth = try bob.done("dm-tail", ["--json", "alice", "4..4"]).record
+    #expect(fourth["reactions"]?["👍"] != nil, "\(fourth)")
+    #expect(try texts(["alice", "-n", "25"], bob).first == "message 16")
+    #expect(try texts(["alice", "--before", "alice:3", "-n", "10"], bob) == ["message 1", "message 2"])
+    #expect(try texts(["alice", "-n", "all"], bob).count == 39)
+    try carriers.end()
+    try bob.done("dm-doctor", ["check", "--deep"])
+    #expect(try bob.done("dm-sync", ["keep", "--messages", "all"]).record["message_limit"] == nil)
+  }
+
+  @Test func `a reference to a message that was not kept works, and a search says what it leaves out`() throws {
+    let (_, alice, bob) = try chat()
+    try bob.done("dm-sync", ["keep", "--messages", "5"])
+    let carriers = Carriers(bob)
+    bob.set("DM_SYNC", nil)
+    #expect(try bob.done("dm-tail", ["--json", "alice:7"]).record["text"]?.string == "message 7")
+    try bob.done("dm-edit", ["react", "alice:9", "👍"])
+    try bob.done("dm-send", ["--reply-to", "alice:11", "alice", "that one"])
+    #expect(try bob.done("dm-tail", ["--json", "alice:-30"]).record["seq"]?.int == 12)
+    let search = try bob.run("dm-search", ["--json", "message"])
+    #expect(search.status == .exit(0) && search.stderr.contains("older messages of a conversation"), "\(search.stderr)")
+    let list = try bob.run("dm-tail", ["--json", "--since", "1d"])
+    #expect(list.stderr.contains("older messages of a conversation"), "\(list.stderr)")
+    try carriers.end()
+    bob.set("DM_SYNC", "off")
+    try bob.sync()
+    try alice.sync()
+    #expect(try alice.done("dm-tail", ["--json", "bob", "9..9"]).record["reactions"]?["👍"] != nil)
+    let reply = try alice.done("dm-tail", ["--json", "bob", "-n", "1"]).record
+    #expect(reply["reply_to"]?["seq"]?.int == 11, "\(reply)")
+  }
+
+  @Test func `a store that has not kept all messages can be dumped, restored and read from a cursor`() throws {
+    let (_, _, bob) = try chat()
+    let cursor = try bob.done("dm-tail", ["--json", "--cursor", "start", "alice"]).records.first?["cursor"]?.string
+    try bob.done("dm-sync", ["keep", "--messages", "5"])
+    let dump = try bob.done("dm-doctor", ["dump"]).stdout
+    let restored = try ToolFixture()
+    try restored.done("dm-doctor", ["restore"], stdin: .bytes(Array(dump.utf8)))
+    try restored.done("dm-doctor", ["check", "--deep"])
+    #expect(try restored.done("dm-tail", ["--json", "alice", "-n", "5"], as: "bob").records.count == 5)
+    // What is missing is never passed over in silence.
+    let events = try bob.done("dm-tail", ["--json", "--cursor", try #require(cursor)]).records
+    #expect(events.contains { $0["type"]?.string == "gap" }, "\(events.first.map(String.init(describing:)) ?? "-")")
+  }
+
+  @Test func `messages that the hub alone has are missed with a warning, and never lost`() throws {
+    let (_, _, bob) = try chat()
+    try bob.done("dm-sync", ["keep", "--messages", "10"])
+    try bob.done("dm-sync", ["network", "offline"])
+    let offline = try bob.run("dm-tail", ["--json", "alice", "-n", "12"])
+    #expect(offline.status == .exit(0))
+    #expect(try offline.records.count == 10)
+    #expect(offline.stderr.contains("older messages are only on the hub"), "\(offline.stderr)")
+    try bob.done("dm-sync", ["network", "normal"])
+    let carriers = Carriers(bob)
+    bob.set("DM_SYNC", nil)
+    #expect(try texts(["alice", "-n", "12"], bob).count == 12)
+    try carriers.end()
+  }
+
+  @Test func `what was not read, or not received by a bot, stays`() throws {
+    let (_, alice, bob) = try linked()
+    let lines = (1...20).map { #"{"conversation":"bob","text":"message \#($0)"}"# }.joined(separator: "\n")
+    try alice.done("dm-send", ["--json"], stdin: .bytes(Array((lines + "\n").utf8)))
+    try alice.sync()
+    try bob.sync()
+    try bob.done("dm-tail", ["--json", "--cursor", "start", "--consumer", "bot"])
+    try bob.done("dm-read", ["alice", "1..5"])
+    try bob.sync()
+    #expect(try bob.done("dm-sync", ["keep", "--messages", "3"]).record["message_count"]?.int == 20)
+    try bob.done("dm-tail", ["--forget", "bot"])
+    #expect(try bob.done("dm-sync", ["keep", "--messages", "2"]).record["message_count"]?.int == 15)
+    #expect(try bob.done("dm-list", ["--json"]).record["unread_count"]?.int == 15)
+    #expect(try texts(["alice", "--unread"], bob).count == 15)
+    try bob.done("dm-doctor", ["check", "--deep"])
+  }
+
+  @Test func `a machine can keep few messages from the start, and a wrong limit is refused`() throws {
+    let (hub, _, _) = try chat()
+    let phone = try ToolFixture()
+    phone.set("DM_SYNC", "off")
+    try phone.done("dm-sync", ["join", hub.invite("bob"), "--messages", "7"])
+    #expect(try phone.done("dm-sync", ["keep"]).record["message_count"]?.int == 7)
+    #expect(try phone.done("dm-list", ["--json"]).record["unread_count"]?.int == 0)
+    let wrong = try phone.run("dm-sync", ["keep", "--messages", "few"])
+    #expect(wrong.status == .exit(64) && wrong.stderr.contains("'few' is neither"), "\(wrong.stderr)")
+  }
+}
