@@ -12,7 +12,8 @@ enum HubSchema {
     [PackageResources.stamps_sql],
   ]
   static let functions: [[UInt8]] = [
-    PackageResources.reading_sql, PackageResources.log_sql, PackageResources.filing_sql, PackageResources.acts_sql,
+    PackageResources.reading_sql, PackageResources.floors_sql, PackageResources.log_sql, PackageResources.filing_sql,
+    PackageResources.acts_sql,
     PackageResources.members_sql, PackageResources.spending_sql, PackageResources.pushing_sql,
     PackageResources.keeping_sql, PackageResources.machines_sql, PackageResources.signalling_sql,
     PackageResources.administration_sql, PackageResources.forgetting_sql,

@@ -34,11 +34,11 @@ package protocol HubLink: AnyObject {
   /// The persons that changed after a rev, in the order of their revs.
   func people(after rev: Int64) throws -> [HubPerson]
 
-  /// The messages of a conversation with some numbers, as they are now: for each message its entry, its last edit and its
-  /// reactions, in the order of their revs.
-  ///
-  /// - Parameter seqs: at most `HubLimits.pageMessages` numbers.
+  /// The messages with the given numbers, at most 500: of each its entry, its last edit and its reactions, by their revs.
   func page(of conversation: Identifier, _ seqs: SeqRange) throws -> [HubEntry]
+
+  /// The beginnings of conversations of which this machine keeps only the last messages, except those to pull whole.
+  func starts(of conversations: [Identifier], keeping kept: KeptMessages) throws -> [HubStart]
 
   /// The members of a conversation.
   func members(of conversation: Identifier) throws -> [HubMember]
@@ -85,7 +85,7 @@ package struct HubHello: Equatable, Sendable {
   package var hasOwnStates = false
   /// Whether the hub supports stamps.
   package var hasStamps = false
-  /// Whether the hub returns messages by their numbers.
+  /// Whether the hub returns messages by their numbers, and the beginnings of conversations.
   package var hasPages = false
 
   package init(
@@ -275,7 +275,7 @@ package enum HubSignal: Equatable, Sendable {
   case present(person: Int64, age: Int64)
 }
 
-/// An own state: what the user alone decides about a conversation, as bytes that the hub does not read.
+/// What the user alone decides about a conversation, as bytes that the hub does not read.
 package struct HubOwnState: Equatable, Sendable {
   /// The conversation; `HubOwnState.general` for the state that is not about one conversation, but has the blocks.
   package let conversation: Identifier

@@ -53,7 +53,7 @@ extension Replica {
   func takeNumber(_ entry: HubEntry, in log: inout Log) throws {
     let next = log.row.lastSeq + 1
     let unseenCount = entry.rev - 1 - log.state.sees.count(upTo: entry.rev - 1)
-    guard let seq = entry.seq, next <= seq, Int64(seq - next) <= unseenCount else {
+    guard let seq = entry.seq, next <= seq, log.isWithoutMessages || Int64(seq - next) <= unseenCount else {
       throw LogFault(conversation: entry.conversation)
     }
     log.row.lastSeq = seq - 1

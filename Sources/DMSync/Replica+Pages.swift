@@ -1,9 +1,34 @@
 internal import DMKit
 internal import DMStore
 
-// Messages below the floor of a conversation, which are fetched because a program reads them.
+// Conversations of which this store keeps only the last messages.
 
 extension Replica {
+  /// Begins a conversation at its floor: with its members and settings, and with what they had read and received before.
+  ///
+  /// The user has read all messages below the floor, which are not in the store.
+  func begin(_ start: HubStart, _ comparison: HubComparison.Conversation?, members: [HubMember]) throws {
+    guard start.floor.seq > 1, let first = start.entries.first else { return }
+    var log = try self.log(of: start.conversation, first, comparison, members)
+    guard log.row.lastSeq == 0, log.state.rev < first.rev else { return }
+    log.isWithoutMessages = true
+    try store.logging(false) {
+      for entry in start.entries where ![.read, .delivered].contains(entry.kind) { try apply(entry, to: &log) }
+      let last = start.floor.seq - 1
+      guard log.row.lastSeq <= last else { throw LogFault(conversation: start.conversation) }
+      log.row.lastSeq = last
+      try store.conversations.update(log.row, added: 0, readBy: nil, sender: nil)
+      _ = try store.readState.markRead(1...last, by: me, in: log.row.key)
+      for entry in start.entries where [.read, .delivered].contains(entry.kind) { try apply(entry, to: &log) }
+    }
+    try store.hubFloors.set(start.floor.seq, at: start.floor.at, of: log.row.key)
+    (log.state.rev, log.state.mark) = (start.rev, start.mark)
+    (log.state.namedRev, log.state.historyUpTo) = (
+      max(log.state.namedRev, start.rev), max(log.state.historyUpTo, start.rev)
+    )
+    try store.hubConversations.write(log.state)
+  }
+
   /// Adds messages below the floor of a conversation, as they are on the hub now.
   ///
   /// - Parameter entries: the entries, last edits and reactions of the messages, in the order of their revs.

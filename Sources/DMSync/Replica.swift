@@ -132,6 +132,8 @@ final class Replica {
     var seenBefore: [SeqRange] = []
     /// The messages that were inserted, by sender, until `endSending` records their effects.
     var said: [UserKey: (session: Session, row: Conversations.Row, seqs: [SeqRange])] = [:]
+    /// Whether the entries come without the messages between them, so that any later number is right.
+    var isWithoutMessages = false
     /// Whether the user can see earlier entries from now on, so that the log must be pulled again.
     var seesMore = false
     /// The hub's list of members, which may be newer than the entries; empty if the hub was not asked for it.
@@ -140,7 +142,7 @@ final class Replica {
     var leaving: [HubEntry] = []
   }
 
-  private func log(
+  func log(
     of id: Identifier, _ first: HubEntry, _ comparison: HubComparison.Conversation?, _ members: [HubMember]
   ) throws -> Log {
     let row = try row(of: id, first, members)

@@ -67,6 +67,9 @@ final class SimulatedLink: HubLink {
   func page(of conversation: Identifier, _ seqs: SeqRange) throws -> [HubEntry] {
     try simulate { try link.page(of: conversation, seqs) }
   }
+  func starts(of conversations: [Identifier], keeping kept: KeptMessages) throws -> [HubStart] {
+    try simulate { try link.starts(of: conversations, keeping: kept) }
+  }
   func members(of conversation: Identifier) throws -> [HubMember] {
     try simulate { try link.members(of: conversation) }
   }

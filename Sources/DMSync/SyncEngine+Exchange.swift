@@ -8,6 +8,7 @@ extension SyncEngine {
   /// - Returns: the number of operations in the batch.
   @discardableResult func exchange() throws -> Int {
     try fetchPages()
+    try beginAtFloors()
     let operations = try store.read { try pushable(.max) }
     // Own states are exchanged last, because they refer to messages.
     if operations.isEmpty, connection.toPull.isEmpty {

@@ -5,6 +5,25 @@ internal import DMSystem
 // The messages that this store does not keep.
 
 extension SyncEngine {
+  /// Begins conversations at their floors that are pulled for the first time, if this store keeps only the last messages.
+  func beginAtFloors() throws {
+    guard let kept = try hub().kept, hello?.hasPages == true else { return }
+    let ids = try store.read { try connection.toPull.prefix(Self.pullSize).filter { try state(of: $0) == nil } }
+    if ids.isEmpty { return }
+    for start in try link.starts(of: ids, keeping: kept) {
+      try explain(start.entries)
+      try readMembers(of: [start.conversation])
+      do {
+        try write { replica in
+          try replica.begin(
+            start, connection.named[start.conversation], members: connection.members[start.conversation] ?? [])
+        }
+      } catch is Replica.LogFault {
+        // The log is pulled from its beginning.
+      }
+    }
+  }
+
   /// Whether a program waits for messages below a floor.
   func hasPages() throws -> Bool { try !store.read(store.hubFloors.wanted).isEmpty }
 

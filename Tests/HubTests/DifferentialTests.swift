@@ -198,6 +198,12 @@ struct DifferentialRun {
       let first = Int.random(in: 1...8, using: &random)
       compare(
         try link.postgres.page(of: id, first...(first + 6)), try link.model.page(of: id, first...(first + 6)))
+      let kept = Bool.random(using: &random) ? KeptMessages.last(first) : .youngerThan(Int64(first) * 1_000_000)
+      let starts = (try link.postgres.starts(of: [id], keeping: kept), try link.model.starts(of: [id], keeping: kept))
+      if case .last = kept {
+        #expect(starts.0.map(\.floor.seq) == starts.1.map(\.floor.seq) && starts.0.map(\.rev) == starts.1.map(\.rev))
+        compare(starts.0.flatMap(\.entries), starts.1.flatMap(\.entries))
+      }
       let members = (try link.postgres.members(of: id), try link.model.members(of: id))
       #expect(
         Set(members.0.map { "\(persons.postgres[$0.person] ?? "?") \($0.isOwner) \($0.since)" })

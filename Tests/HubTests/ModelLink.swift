@@ -87,6 +87,9 @@ final class ModelLink: HubLink {
   }
 
   func people(after rev: Int64) throws -> [HubPerson] { try hub.model.people(machine, after: rev) }
+  func starts(of conversations: [Identifier], keeping kept: KeptMessages) throws -> [HubStart] {
+    try conversations.compactMap { try hub.model.start(machine, of: $0, keeping: kept) }
+  }
   func page(of conversation: Identifier, _ seqs: SeqRange) throws -> [HubEntry] {
     try hub.model.page(machine, of: conversation, seqs)
   }

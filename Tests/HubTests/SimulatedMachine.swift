@@ -89,6 +89,11 @@ final class FaultyLink: HubLink {
     if dice.chance(faults.kill) { throw Kill() }
     return states
   }
+  func starts(of conversations: [Identifier], keeping kept: KeptMessages) throws -> [HubStart] {
+    let starts = try call { try played.starts(of: conversations, keeping: kept) }
+    if dice.chance(faults.kill) { throw Kill() }
+    return starts
+  }
   func page(of conversation: Identifier, _ seqs: SeqRange) throws -> [HubEntry] {
     let entries = try call { try played.page(of: conversation, seqs) }
     if dice.chance(faults.kill) { throw Kill() }

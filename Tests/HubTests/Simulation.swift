@@ -45,6 +45,8 @@ final class Simulation {
       if dice.chance(10) { try machine.carryFiles() }
       if dice.chance(3) { try machine.restart() }
       if dice.chance(5) { try keepFewer(machine) }
+      // A backup of the hub would not have the login.
+      if machines.count < 7, backup == nil, dice.chance(2) { try addMachine() }
       if dice.chance(3) { try machine.messenger.simulate(HubNetwork.allCases[dice.below(4)]) }
       if isSetBack { setBack() }
       hub.model.clock += Int64(dice.below(2_000_000))
@@ -73,12 +75,22 @@ final class Simulation {
     for machine in few { try machine.trim() }
   }
 
+  /// Adds a machine of a person that keeps only few messages from the start.
+  private func addMachine() throws {
+    let machine = try SimulatedMachine(hub, handles[dice.below(3)], .all, seed: dice.next())
+    try machine.messenger.keep(.last(1 + dice.below(4)))
+    machines.append(machine)
+    try machine.sync()
+  }
+
   /// The ids of the messages that a machine has not kept.
   private func absent(_ machine: SimulatedMachine, _ conversation: ConversationReference) throws -> [Identifier] {
     let store = try machine.messenger.linkedStore().0
     guard case .id(let id) = conversation, let row = try store.conversations.row(id), row.lastSeq > 0 else { return [] }
-    return try store.hubFloors.absent(1...row.lastSeq, in: row.key).joined().compactMap {
-      machine.removed[row.key]?[$0]
+    return try store.hubFloors.absent(1...row.lastSeq, in: row.key).joined().compactMap { seq in
+      // What the machine never had is what the hub has.
+      machine.removed[row.key]?[seq]
+        ?? hub.model.conversations[id]?.entries.first { $0.kind == .message && $0.seq == seq }?.id
     }
   }
 

@@ -109,6 +109,7 @@ extension Session {
   /// all machines decide in the same way.
   package func takeNames(_ names: [ConversationKey: String?]) throws {
     let changes = try names.filter { try store.conversations.ownName(of: me, for: $0.key) != $0.value }
+    let freed = try changes.keys.compactMap { try store.conversations.ownName(of: me, for: $0) }
     for key in changes.keys { try store.conversations.setOwnName(nil, of: me, in: key) }
     for (id, key) in try changes.keys.map({ (try store.conversations.id($0), $0) }).sorted(by: { $0.0 < $1.0 }) {
       guard let name = changes[key] ?? nil else { continue }
@@ -116,6 +117,19 @@ extension Session {
         if other.id < id { continue }
         try store.conversations.setOwnName(nil, of: me, in: other.key)
       }
+      try store.conversations.setOwnName(name, of: me, in: key)
+    }
+    try takeFreed(freed)
+  }
+
+  /// Gives names that are free now to the conversations that have them on the user's other machines.
+  func takeFreed(_ names: [String]) throws {
+    if names.isEmpty || destination == .here { return }
+    for row in try store.hubOwnStates.all() {
+      guard let key = row.conversation, let name = row.state.flatMap({ OwnState(bytes: $0) })?.name?.text,
+        names.contains(name), !row.isChanged, try store.conversations.ownName(of: me, for: key) == nil,
+        try store.conversations.row(ownName: name, of: me) == nil
+      else { continue }
       try store.conversations.setOwnName(name, of: me, in: key)
     }
   }

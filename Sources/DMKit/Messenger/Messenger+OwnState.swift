@@ -119,7 +119,9 @@ extension Session {
   private func setOwnName(_ name: String?, of row: Conversations.Row, _ before: Conversation) throws -> Bool {
     if before.ownName.map(ExactString.init) == name.map(ExactString.init) { return false }
     if let name, let other = try store.conversations.row(ownName: name, of: me) { throw try nameTaken(name, other) }
+    let freed = try store.conversations.ownName(of: me, for: row.key)
     try store.conversations.setOwnName(name, of: me, in: row.key)
+    try takeFreed(freed.map { [$0] } ?? [])
     return true
   }
 

@@ -38,6 +38,32 @@ extension PQHubLink {
       [conversation.description, String(seqs.lowerBound), String(seqs.upperBound)], HubEntry.init)
   }
 
+  package func starts(of conversations: [Identifier], keeping kept: KeptMessages) throws -> [HubStart] {
+    var (starts, entries): ([HubStart], [HubEntry]) = ([], [])
+    let (count, age): (Int?, Int64?) =
+      switch kept {
+      case .last(let count): (count, nil)
+      case .youngerThan(let age): (nil, age)
+      }
+    _ = try rows(
+      "SELECT \(Self.entry) FROM dm1.floors($1::uuid[], $2::bigint, $3::bigint)",
+      [array(conversations.map(\.description)), count.map(String.init), age.map(String.init)]
+    ) { row in
+      let entry = try HubEntry(row)
+      guard try row.integer(6) == -2 else { return entries.append(entry) }
+      let all = entries.filter { $0.conversation == entry.conversation }
+      entries = []
+      guard conversations.contains(entry.conversation), let seq = entry.seq else {
+        throw HubFault.damaged("the hub sent an unrequested conversation")
+      }
+      starts.append(
+        HubStart(
+          conversation: entry.conversation, entries: all, rev: entry.rev, mark: entry.mark,
+          floor: HubStart.Floor(seq: seq, at: entry.at)))
+    }
+    return starts
+  }
+
   /// The machines of the caller, in the order in which they joined.
   package func machines() throws -> [HubMachine] {
     try rows("SELECT machine, label, is_this, is_connected, joined_at, seen_at FROM dm1.machines()", []) { row in

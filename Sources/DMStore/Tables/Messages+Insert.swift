@@ -79,15 +79,16 @@ extension Messages {
     return (id, expiresAt, try store.attachments.attach(message.attachments, to: key, by: message.sender, at: time))
   }
 
-  /// Adds a message that the store had before, at its number.
+  /// Adds a message that the store has not kept, at its number.
   ///
-  /// Users who have not read it are counted as mentioned again.
+  /// The message counts as read by its sender, and as a mention of the users who have not read it.
   package func insertAgain(_ message: NewMessage, at seq: Int, of row: Conversations.Row) throws -> Row? {
     var (message, before) = (message, row)
     let mentioned = message.mentions
     message.mentions = []
     before.lastSeq = seq - 1
     _ = try insert(message, into: &before)
+    _ = try store.readState.markRead(seq...seq, by: message.sender, in: row.key)
     guard let stored = try self.row(at: Address(conversation: row.key, seq: seq)) else { return nil }
     if mentioned.isEmpty { return stored }
     try store.mentions.set(mentioned, of: stored)

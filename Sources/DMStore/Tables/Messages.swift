@@ -172,7 +172,8 @@ package struct Messages {
   ///
   /// - Throws: `store_damaged` if the message is missing.
   package func checkEnd(of row: Conversations.Row) throws {
-    guard row.lastVisibleSeq > 0, try identifier(of: Address(conversation: row.key, seq: row.lastVisibleSeq)) == nil
+    guard row.lastVisibleSeq > 0, try identifier(of: Address(conversation: row.key, seq: row.lastVisibleSeq)) == nil,
+      try store.hubFloors.row(row.key).map({ $0.seq <= row.lastVisibleSeq }) ?? true
     else { return }
     throw DMError(
       .storeDamaged,

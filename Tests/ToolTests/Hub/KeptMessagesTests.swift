@@ -119,12 +119,30 @@ struct KeptMessagesTests: FileTests {
   }
 
   @Test func `a machine can keep few messages from the start, and a wrong limit is refused`() throws {
-    let (hub, _, _) = try chat()
+    let (hub, alice, bob) = try chat()
+    try bob.done("dm-conversation", ["create", "--title", "ops", "alice"])
+    for number in 1...20 { try bob.done("dm-send", ["+ops", "report \(number)"]) }
+    try bob.sync()
+    try alice.sync()
+    try alice.done("dm-read", ["--all", "+ops"])
+    try alice.done("dm-conversation", ["title", "+ops", "operations"])
+    try alice.sync()
+    try bob.sync()
     let phone = try ToolFixture()
     phone.set("DM_SYNC", "off")
     try phone.done("dm-sync", ["join", hub.invite("bob"), "--messages", "7"])
-    #expect(try phone.done("dm-sync", ["keep"]).record["message_count"]?.int == 7)
-    #expect(try phone.done("dm-list", ["--json"]).record["unread_count"]?.int == 0)
+    // Seven of each conversation, and the announcement that the group was created.
+    #expect(try phone.done("dm-sync", ["keep"]).record["message_count"]?.int == 15)
+    #expect(try phone.done("dm-list", ["--json"]).records.map { $0["unread_count"]?.int } == [0, 0])
+    try phone.done("dm-doctor", ["check", "--deep"])
+    let carriers = Carriers(phone)
+    phone.set("DM_SYNC", nil)
+    #expect(try texts(["+operations", "3..4"], phone) == ["report 2", "report 3"])
+    let first = try phone.done("dm-tail", ["--json", "+operations", "2..2"]).record
+    #expect(first["status"]?.string == "read" && first["read_by_count"]?.int == 1, "\(first)")
+    #expect(try texts(["alice", "-n", "all"], phone).count == 40)
+    try carriers.end()
+    try phone.done("dm-doctor", ["check", "--deep"])
     let wrong = try phone.run("dm-sync", ["keep", "--messages", "few"])
     #expect(wrong.status == .exit(64) && wrong.stderr.contains("'few' is neither"), "\(wrong.stderr)")
   }
