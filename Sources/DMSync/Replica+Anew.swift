@@ -33,8 +33,8 @@ extension Replica {
     for range in try Session(messenger, store, me).deletedForMe(in: row.key) {
       try store.hubKnown.setDeleted(range, in: row.key)
     }
-    try store.hubFloors.keep(
-      hidden: store.readState.hidden(.deleted, from: me, in: row.key), of: row.key, at: .now)
+    let hidden = try store.readState.hidden(.deleted, from: me, in: row.key)
+    try store.hubFloors.end(row.key, hidden: hidden + Session(messenger, store, me).deletedForMe(in: row.key))
     if reason != .seesMore { try keepCopy(of: row) }
     // Operations are queued again even if the hub has all of them, because the hub may be restored again before the log
     // is pulled.

@@ -33,7 +33,7 @@ extension Replica {
   ///
   /// - Parameter entries: the entries, last edits and reactions of the messages, in the order of their revs.
   func add(_ entries: [HubEntry], below floor: HubFloors.Row, of conversation: ConversationKey) throws {
-    // While the log is pulled again from its beginning, the messages come with it.
+    // Until the messages from the floor on are here, others would be before them.
     guard let row = try store.conversations.row(key: conversation), row.lastSeq >= floor.seq,
       let state = try store.hubConversations.row(conversation)
     else { return }

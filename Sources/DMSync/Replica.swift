@@ -15,7 +15,7 @@ final class Replica {
   /// time.
   private let historyEnd: Timestamp?
 
-  /// The floor of the conversation whose entries are applied.
+  /// The floor that the conversation whose entries are applied had before its log was pulled again.
   private(set) var floor: HubFloors.Row?
 
   /// The conversations that were emptied, and must be pulled again.
@@ -61,7 +61,7 @@ final class Replica {
       log.state.namedRev = max(log.state.namedRev, entry.rev)
     }
     try store.logging(isNew) { try endSending(in: &log) }
-    if let fields { try restore(fields, in: log) }
+    try finish(fields, in: log)
     try store.hubConversations.write(log.state)
     // A receipt is queued after the last page, because each page may have the receipt of another machine of the user.
     if comparison.map({ log.state.rev >= $0.rev }) ?? true {
@@ -87,6 +87,12 @@ final class Replica {
       guard let kind = entry.kind, kind.rawValue < 16 else { return true }
       return try isBelowFloor(entry) || entry.id.map { try store.hubKnown.row($0) != nil } ?? false
     }
+  }
+
+  /// Restores fields of the user's own state, and forgets the floor of before, once the whole log was pulled again.
+  private func finish(_ fields: Members.OwnFields?, in log: Log) throws {
+    if let fields { try restore(fields, in: log) }
+    if floor != nil, log.state.isWhole { try store.hubFloors.forgetPast(log.row.key) }
   }
 
   /// Restores fields of the user's own state after the log was pulled again, because each message unarchives the
@@ -146,7 +152,7 @@ final class Replica {
     of id: Identifier, _ first: HubEntry, _ comparison: HubComparison.Conversation?, _ members: [HubMember]
   ) throws -> Log {
     let row = try row(of: id, first, members)
-    floor = try store.hubFloors.row(row.key)
+    floor = try store.hubFloors.past(row.key)
     try repopulate(row, first, members)
     if var state = try store.hubConversations.row(row.key) {
       let wasWhole = state.rev >= state.namedRev

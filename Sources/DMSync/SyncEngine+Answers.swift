@@ -50,7 +50,7 @@ extension SyncEngine {
       // The entry was pulled, but its message is not in this store. So the hub's log is no longer the one that was
       // pulled.
       guard try store.messages.address(of: id) != nil else {
-        let isKept = try row.conversation.flatMap(store.hubFloors.row) == nil
+        let isKept = try !answer.isDuplicate || row.conversation.flatMap(store.hubFloors.row) == nil
         if !isKept { try orderedBelowFloor(row, as: id) }
         return try isKept ? take(.isBehind) : store.outbox.finish(row.key, rev: rev)
       }
@@ -76,6 +76,7 @@ extension SyncEngine {
     try store.hubAttachments.release(waiting.key)
     try store.waiting.delete(waiting.key)
     if waiting.id != id { try store.waiting.insertAlias(waiting.id, of: id) }
+    try Session(messenger, store, hub().user).logWaiting(.waitingDeleted, row.key, in: waiting.conversation)
   }
 
   /// The maximum number of pushes of a message whose files the hub does not have.

@@ -7,11 +7,11 @@ extension SyncEngine {
   ///
   /// - Returns: the number of operations in the batch.
   @discardableResult func exchange() throws -> Int {
-    try fetchPages()
     try beginAtFloors()
     let operations = try store.read { try pushable(.max) }
     // Own states are exchanged last, because they refer to messages.
     if operations.isEmpty, connection.toPull.isEmpty {
+      try fetchPages()
       try exchangeOwnStates()
       return 0
     }

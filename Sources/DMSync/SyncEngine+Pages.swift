@@ -1,4 +1,5 @@
 internal import DMKit
+internal import DMModel
 internal import DMStore
 internal import DMSystem
 
@@ -20,45 +21,70 @@ extension SyncEngine {
         }
       } catch is Replica.LogFault {
         // The log is pulled from its beginning.
-      }
+      } catch let error as DMError where error.isMisfit {}
     }
   }
 
   /// Whether a program waits for messages below a floor.
   func hasPages() throws -> Bool { try !store.read(store.hubFloors.wanted).isEmpty }
 
-  /// Fetches the messages below floors for which programs wait.
+  /// Fetches messages below floors for which programs wait: of each request at most a page, the newest of it.
   ///
-  /// At most 500 messages of each request are fetched, the newest of them.
+  /// A request is tried once, because one that the hub cannot answer must not stop the synchronization. Its rest is
+  /// requested again.
   func fetchPages() throws {
     for page in try store.read(store.hubFloors.wanted) {
-      let last = page.seqs.upperBound
-      let seqs = max(page.seqs.lowerBound, last - HubLimits.pageMessages + 1)...last
-      let id = try store.read { try store.conversations.id(page.conversation) }
-      let entries = hello?.hasPages == true ? try link.page(of: id, seqs) : []
-      try explain(entries)
-      try write { replica in
-        if let floor = try store.hubFloors.row(page.conversation) {
-          try replica.add(entries, below: floor, of: page.conversation)
-        }
-        try store.hubFloors.finish(page, at: .now)
-      }
+      try store.write { try store.hubFloors.take(page, at: .now) }
+      guard hello?.hasPages == true else { continue }
+      do {
+        try fetch(page)
+        pageMessages = min(HubLimits.pageMessages, 2 * pageMessages)
+      } catch HubFault.timedOut {
+        pageMessages = max(10, pageMessages / 4)
+      } catch HubFault.damaged, HubFault.poison {
+        // The program that waits says that the messages are missing.
+      } catch let error as DMError where error.isMisfit {}
     }
   }
 
-  /// Microseconds between two looks at what need not be kept.
-  private static let trimPause: Int64 = 660_000_000
-
-  /// Removes messages that the store need not keep, if the user has just said so or the last look was a while ago.
-  func trimMessages() throws {
-    let (now, kept) = (monotonicMicroseconds(), try hub().kept)
-    guard kept != trimmed.kept || now >= trimmed.until, hello?.hasPages == true, hello?.isStandby == false,
-      connection.toPull.isEmpty
-    else { return }
-    try messenger.trimMessages(slack: kept == trimmed.kept ? Self.slack : 0)
-    trimmed = (kept, now + Self.trimPause)
+  private func fetch(_ page: HubFloors.Page) throws {
+    let last = page.seqs.upperBound
+    let seqs = max(page.seqs.lowerBound, last - pageMessages + 1)...last
+    let id = try store.read { try store.conversations.id(page.conversation) }
+    let entries = try link.page(of: id, seqs)
+    try explain(entries)
+    try write { replica in
+      guard let floor = try store.hubFloors.row(page.conversation) else { return }
+      try replica.add(entries, below: floor, of: page.conversation)
+      // The hub may return fewer messages than were asked for, so that an answer is not too large.
+      guard let first = entries.first(where: { $0.kind == .message })?.seq, first > page.seqs.lowerBound else { return }
+      try store.hubFloors.want(
+        HubFloors.Page(conversation: page.conversation, seqs: page.seqs.lowerBound...(first - 1)))
+    }
   }
 
+  /// Microseconds between two looks at what need not be kept, and for which messages are removed at a time.
+  private static let trimPause: Int64 = 660_000_000
+  private static let trimTime: Int64 = 200_000
   /// By how many messages a conversation may exceed its limit, so that each new message does not cause a removal.
   private static let slack = 50
+
+  /// Removes messages that the store need not keep, if the user has just said so or the last look was a while ago.
+  ///
+  /// - Parameter isAll: whether to remove all of them now, and not only for a fifth of a second.
+  /// - Returns: when to go on, as a time of `monotonicMicroseconds`.
+  @discardableResult func trimMessages(all isAll: Bool = false) throws -> Int64 {
+    let (now, kept) = (monotonicMicroseconds(), try hub().kept)
+    if kept == nil { return .max }
+    if kept != trimmed.kept { trimmed = (kept, 0, isNew: true) }
+    guard now >= trimmed.until, hello?.hasPages == true, hello?.isStandby == false, connection.toPull.isEmpty,
+      !connection.mustCompare
+    else { return trimmed.until }
+    let isDone = try messenger.trimMessages(
+      slack: trimmed.isNew ? 0 : Self.slack, until: isAll ? .max : now + Self.trimTime)
+    trimmed = (
+      kept, monotonicMicroseconds() + (isDone ? Self.trimPause : Self.trimTime), isNew: trimmed.isNew && !isDone
+    )
+    return trimmed.until
+  }
 }

@@ -16,8 +16,10 @@ package final class SyncEngine {
   var pace = Pace()
   /// When the hub last answered.
   var answeredAt: Timestamp?
-  /// What the store kept when it was last trimmed, and when to trim it again, as a time of `monotonicMicroseconds`.
-  var trimmed: (kept: KeptMessages?, until: Int64) = (nil, 0)
+  /// What the store keeps, when to trim it, as a time of `monotonicMicroseconds`, and whether it has not been since.
+  var trimmed: (kept: KeptMessages?, until: Int64, isNew: Bool) = (nil, 0, false)
+  /// The maximum number of messages in a page.
+  var pageMessages = HubLimits.pageMessages
   /// Whether the hub is to notify this machine of changes.
   private(set) var listens = true
   private lazy var stamp = Stamp(store, link)
@@ -250,11 +252,11 @@ package final class SyncEngine {
 
   /// Pulls until nothing is left to pull; also pushes the operations that are queued meanwhile.
   package func pull() throws {
-    try fetchPages()
     while try !connection.toPull.isEmpty || hasOwnStateNews() {
       // If there is nothing to pull, `exchange` would push first, which would delay the new own states.
       if connection.toPull.isEmpty { try exchangeOwnStates() } else { try exchange() }
     }
+    try fetchPages()
   }
 
   /// Waits for a hint, a queued operation or the end of a time, and finds out what has changed.

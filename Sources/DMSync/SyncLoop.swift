@@ -77,7 +77,7 @@ package final class SyncLoop {
         }
         if engine.heldUntil != nil { throw HubFault.locked("another member holds the lock of a conversation", []) }
         try files?.finish(engine)
-        try engine.trimMessages()
+        try engine.trimMessages(all: true)
         return try refuseSetAside()
       } catch let fault as HubFault {
         engine.close()
@@ -204,8 +204,7 @@ package final class SyncLoop {
       running.listens = engine.listens
       if isAsked, !isCompared { try engine.compare() }
       workAt = try engine.hasWork() ? work(&pauses, isAsked: isAsked) : .max
-      filesAt = try files?.carry(engine) ?? .max
-      try engine.trimMessages()
+      filesAt = try min(files?.carry(engine) ?? .max, engine.trimMessages())
       if hasSignals, try signals.carry() { engine.answeredAt = .now }
       running.lastSyncAt = engine.answeredAt
       (running.pulled, running.answered) = (asked, asked)

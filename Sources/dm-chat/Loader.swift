@@ -57,7 +57,11 @@ struct Loader {
     let height = model.height
     while let side = model.loaded.settle(height, model.layout) {
       switch side {
-      case .older: model.loaded.add(older: try model.loaded.firstNumber.map(pages.older) ?? [])
+      case .older:
+        model.loaded.add(older: try model.loaded.firstNumber.map(pages.older) ?? [])
+        if let fault = acts.messenger.whyPagesAreMissing {
+          model.say("older messages are only on the hub; \(fault)", isFault: true)
+        }
       case .newer:
         let newer = try model.loaded.lastNumber.map(pages.newer) ?? []
         if newer.isEmpty { model.loaded.replace(try pages.newest().messages) } else { model.loaded.add(newer: newer) }

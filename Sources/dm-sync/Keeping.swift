@@ -58,7 +58,9 @@ extension KeptContents {
     let limit: String? =
       switch messages {
       case .last(let count): ", of each conversation the last \(count)"
-      case .youngerThan(let age): ", those of the last \(age / 86_400_000_000) days"
+      case .youngerThan(let age):
+        age < 172_800_000_000
+          ? ", those of the last \(age / 3_600_000_000) hours" : ", those of the last \(age / 86_400_000_000) days"
       case nil: nil
       }
     let contents = "\(count) content\(count == 1 ? "" : "s"), \(TextFormat.size(bytes))"

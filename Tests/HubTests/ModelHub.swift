@@ -168,7 +168,11 @@ struct ModelHub {
     return asked.filter { entry in
       switch entry.kind {
       case .edited: there.contains(entry.seq ?? 0) && entry.payload != nil
-      case .reaction: there.contains(entry.seq ?? 0)
+      case .reaction:
+        there.contains(entry.seq ?? 0)
+          && !asked.contains {
+            ($0.kind, $0.seq, $0.actor) == (.reaction, entry.seq, entry.actor) && $0.rev > entry.rev
+          }
       default: entry.kind.map { $0.rawValue < 16 } == true
       }
     }

@@ -42,6 +42,8 @@ final class ModelLink: HubLink {
   /// Whether the answers to given own states are lost.
   var losesOwnStates = false
 
+  /// Whether the hub cannot give pages in time.
+  var failsPages = false
   /// The most entries that the hub can give in time; nil for any number.
   var most: Int?
 
@@ -91,7 +93,8 @@ final class ModelLink: HubLink {
     try conversations.compactMap { try hub.model.start(machine, of: $0, keeping: kept) }
   }
   func page(of conversation: Identifier, _ seqs: SeqRange) throws -> [HubEntry] {
-    try hub.model.page(machine, of: conversation, seqs)
+    if failsPages { throw HubFault.timedOut("57014") }
+    return try hub.model.page(machine, of: conversation, seqs)
   }
   func members(of conversation: Identifier) throws -> [HubMember] { try hub.model.members(machine, of: conversation) }
   func signals(_ own: HubSignals) throws -> [HubSignal] { try hub.model.signals(machine, own) }

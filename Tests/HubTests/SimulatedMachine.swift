@@ -165,7 +165,7 @@ final class SimulatedMachine {
     let store = try messenger.linkedStore().0
     try store.write { try store.connection.execute("UPDATE hub_floor SET fetched_at = min(fetched_at, 1)") }
     let before = try ids(store)
-    try messenger.trimMessages(slack: 0)
+    _ = try messenger.trimMessages(slack: 0)
     let after = try ids(store)
     for (conversation, ids) in before {
       removed[conversation, default: [:]].merge(ids.filter { after[conversation]?[$0.key] == nil }) { $1 }

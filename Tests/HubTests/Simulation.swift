@@ -14,13 +14,17 @@ final class Simulation {
   let hub = SharedHub()
   var dice: SplitMix64
   let seed: UInt64
-  private(set) var machines: [SimulatedMachine] = []
-  private let handles = ["alice", "bob", "carol"]
+  var machines: [SimulatedMachine] = []
+  let handles = ["alice", "bob", "carol"]
   private var said = 0
   /// The ids of the messages that each machine has sent.
   private(set) var sent: [(machine: Int, id: Identifier)] = []
   /// The ids of the messages that each person has deleted for themselves.
   private(set) var deletedForSelf: [String: Set<Identifier>] = [:]
+  /// Those of them that the machine on which they were deleted had not kept.
+  ///
+  /// If the hub is restored, and another machine sends them again, they may be shown again.
+  private(set) var deletedUnseen: [String: Set<Identifier>] = [:]
   /// Whether the hub is set back now and then, and the state to which.
   private let isSetBack: Bool
   private var backup: ModelHub?
@@ -51,54 +55,6 @@ final class Simulation {
       if isSetBack { setBack() }
       hub.model.clock += Int64(dice.below(2_000_000))
       hub.runGhosts(at: hub.model.clock)
-    }
-  }
-
-  /// Has a machine keep only the last messages of each conversation, and remove others.
-  private func keepFewer(_ machine: SimulatedMachine) throws {
-    if dice.chance(50) { try machine.messenger.keep(dice.chance(80) ? .last(1 + dice.below(4)) : nil) }
-    // Only what was read can go, and only once the hub has it and all that was decided about it.
-    if dice.chance(60) { _ = try machine.messenger.markReadEverywhere(.all) }
-    for _ in 0..<3 { try machine.sync() }
-    try machine.trim()
-    if dice.chance(50) { try machine.readBelowFloors() }
-  }
-
-  /// Has some machines keep only few messages, once all agree.
-  func keepFewer() throws {
-    let few = machines.filter { _ in dice.chance(50) }
-    for machine in few {
-      try machine.messenger.keep(.last(1 + dice.below(4)))
-      _ = try machine.messenger.markReadEverywhere(.all)
-    }
-    _ = try settle()
-    for machine in few { try machine.trim() }
-  }
-
-  /// Adds a machine of a person that keeps only few messages from the start.
-  private func addMachine() throws {
-    let machine = try SimulatedMachine(hub, handles[dice.below(3)], .all, seed: dice.next())
-    try machine.messenger.keep(.last(1 + dice.below(4)))
-    machines.append(machine)
-    try machine.sync()
-  }
-
-  /// The ids of the messages that a machine has not kept.
-  private func absent(_ machine: SimulatedMachine, _ conversation: ConversationReference) throws -> [Identifier] {
-    let store = try machine.messenger.linkedStore().0
-    guard case .id(let id) = conversation, let row = try store.conversations.row(id), row.lastSeq > 0 else { return [] }
-    return try store.hubFloors.absent(1...row.lastSeq, in: row.key).joined().compactMap { seq in
-      // What the machine never had is what the hub has.
-      machine.removed[row.key]?[seq]
-        ?? hub.model.conversations[id]?.entries.first { $0.kind == .message && $0.seq == seq }?.id
-    }
-  }
-
-  /// Has each machine fetch the messages that it has not kept.
-  func fillFloors() throws {
-    for machine in machines {
-      try machine.readBelowFloors()
-      try machine.settle()
     }
   }
 
@@ -278,9 +234,11 @@ final class Simulation {
       guard dice.chance(20) else { return }
       var query = HistoryQuery(conversation)
       (query.includesDeleted, query.limit) = (true, nil)
-      let all = try messenger.history(query).rest().filter { $0.seq != nil }.map(\.id) + absent(machine, conversation)
+      let absent = try absent(machine, conversation)
+      let all = try messenger.history(query).rest().filter { $0.seq != nil }.map(\.id) + absent
       _ = try messenger.change(.deleted, in: [conversation])
       deletedForSelf[machine.handle, default: []].formUnion(all)
+      deletedUnseen[machine.handle, default: []].formUnion(absent)
     case 6:
       guard let message else { return }
       _ = try messenger.edit([Edit(.id(message.id), .delete(forEveryone: false))])[0].get()

@@ -174,17 +174,12 @@ extension Simulation {
         }
         var state = try session.ownState(of: row.key)
         // A former member does not see their own receipts, so a machine cannot tell which messages another has read with one.
-        // One that got a message before its deletion shows the text, and the other a tombstone, which counts as read by all.
-        if !log.sees.isOpen {
-          let erased = hub.model.conversations[id]?.entries.filter { $0.kind == .message && $0.payload == nil } ?? []
-          state.read = difference(
-            of: try read(row.key, of: me, machine), minus: erased.compactMap { entry in entry.seq.map { $0...$0 } })
-        }
-        // Messages that were deleted for everyone may be shown as deleted on one machine, and hidden on another.
-        let gone = try machine.store.integers(
-          "SELECT seq FROM message WHERE conversation = \(row.key.number) AND deleted_at NOT NULL ORDER BY seq"
-        ).compactMap { $0.first ?? nil }.map { Int($0) }
-        state.hidden = difference(of: state.hidden, minus: coalesced(gone.map { $0...$0 }))
+        // One that got a message before its deletion shows the text, and the other a tombstone, which counts as read by all,
+        // and may be shown as deleted on one machine, and hidden on another.
+        let erased = hub.model.conversations[id]?.entries.filter { $0.kind == .message && $0.payload == nil } ?? []
+        let gone = erased.compactMap { entry in entry.seq.map { $0...$0 } }
+        if !log.sees.isOpen { state.read = difference(of: try read(row.key, of: me, machine), minus: gone) }
+        state.hidden = difference(of: state.hidden, minus: gone)
         return "\(id) \(String(decoding: state.bytes, as: UTF8.self))"
       } + [String(decoding: session.ownState(of: nil).bytes, as: UTF8.self)]
     }
@@ -268,9 +263,10 @@ extension Simulation {
     var query = HistoryQuery(.id(conversation.id))
     (query.includesDeleted, query.limit) = (true, nil)
     let deleted = deletedForSelf[machine.handle] ?? []
+    let unseen = restores == 0 ? [] : deletedUnseen[machine.handle] ?? []
     let shown = try machine.messenger.history(query).rest().filter { message in
       // A message that its sender deleted may be shown as deleted although the person had hidden it.
-      message.seq != nil && (message.deletedAt == nil || !deleted.contains(message.id))
+      message.seq != nil && !unseen.contains(message.id) && (message.deletedAt == nil || !deleted.contains(message.id))
     }.map { message in
       let reactions = message.reactions.flatMap { reaction in reaction.users.map { "\($0)\(reaction.emoji)" } }.sorted()
       let text = message.systemKind?.rawValue ?? (message.deletedAt == nil ? message.text ?? "" : "gone")

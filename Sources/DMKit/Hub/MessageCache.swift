@@ -16,32 +16,53 @@ extension Messenger {
 
   /// Asks the sync process for messages that the store has not kept, and waits until it has fetched them.
   ///
+  /// Does not ask again for five seconds after a failure.
+  ///
   /// - Returns: false if they could not be fetched; `whyPagesAreMissing` then has the reason.
   func fetch(_ pages: [HubFloors.Page]) throws -> Bool {
-    if whyPagesAreMissing != nil { return false }
-    guard let store = try existingStore(), let hub = try store.hub.row() else { return false }
-    whyPagesAreMissing = hub.leftAt == nil ? hub.hindrance : "the store has left its hub"
-    if whyPagesAreMissing != nil { return false }
-    try store.write { for page in pages { try store.hubFloors.want(page) } }
-    let end = try monotonicMicroseconds() + self.pages.limit().microseconds
-    whyPagesAreMissing = try compareWithHub(until: end, carry: self.pages.carry)
+    if !mayFetch { return false }
+    whyPagesAreMissing = try fault(ofFetching: pages)
+    pagesFailedAt = whyPagesAreMissing == nil ? nil : monotonicMicroseconds()
     return whyPagesAreMissing == nil
   }
+
+  private func fault(ofFetching pages: [HubFloors.Page]) throws -> String? {
+    guard let store = try existingStore(), let hub = try store.hub.row() else { return "the store has no hub" }
+    if hub.leftAt != nil { return "the store has left its hub" }
+    if let hindrance = hub.hindrance { return hindrance }
+    let limit = try self.pages.limit()
+    if limit <= .zero { return "the hub was not asked" }
+    do {
+      try store.write { for page in pages { try store.hubFloors.want(page) } }
+    } catch let error as DMError {
+      return error.message
+    }
+    return try compareWithHub(until: monotonicMicroseconds() + limit.microseconds, carry: self.pages.carry)
+  }
+
+  /// Records that a page is missing on the hub, too.
+  func noteMissingPage() {
+    (whyPagesAreMissing, pagesFailedAt) = ("the hub does not have them", monotonicMicroseconds())
+  }
+
+  /// Whether messages that the store has not kept can be asked for: not right after a failure.
+  var mayFetch: Bool { pagesFailedAt.map { monotonicMicroseconds() - $0 > 5_000_000 } ?? true }
 
   /// Removes messages that the store need not keep, and that the hub has.
   ///
   /// Call it only while the hub is in the state with which the store was last compared.
   ///
-  /// - Parameter slack: by how many messages a conversation may exceed its limit before any of them is removed.
-  package func trimMessages(slack: Int) throws { try MessageCache(self).trim(slack: slack) }
+  /// - Parameters:
+  ///   - slack: by how many messages a conversation may exceed its limit before any of them is removed.
+  ///   - end: when to stop, as a time of `monotonicMicroseconds`.
+  /// - Returns: false if there may be more to remove.
+  package func trimMessages(slack: Int, until end: Int64 = .max) throws -> Bool {
+    try MessageCache(self).trim(slack: slack, until: end)
+  }
 }
 
 /// The error for an act that needs messages which a linked store has not kept; they are fetched, and the act is tried again.
-struct AbsentMessage: Error {
-  let page: HubFloors.Page
-  /// The error if they cannot be fetched.
-  let error: DMError
-}
+struct AbsentMessage: Error { let page: HubFloors.Page }
 
 extension Session {
   /// Throws if a linked store has not kept a message, so that it is fetched.
@@ -52,23 +73,32 @@ extension Session {
     try fetch(missing(in: 1...seq, of: row.key, as: viewer), of: row, reference)
   }
 
+  /// The time of a message; fetches it if it was not kept.
+  func time(of reference: MessageReference) throws -> Timestamp {
+    let address = try find(reference)
+    if let row = try store.conversations.row(key: address.conversation) {
+      try requireKept(address.seq, of: row, reference.description)
+    }
+    return try store.messages.time(of: address)
+  }
+
   /// The newest messages of a conversation that the user sees, as `Messages.end`; fetches those that were not kept.
   func end(_ count: Int, of row: Conversations.Row) throws -> (seq: Int?, count: Int) {
     let end = try store.messages.end(count, of: row, as: viewer)
     if let floor = try store.hubFloors.row(row.key)?.seq, end.seq ?? 0 < floor {
-      try fetch(missing(in: max(1, end.seq ?? 1)...floor, of: row.key, as: viewer), of: row, "-\(count)")
+      try fetch(missing(in: (end.seq ?? 1)...floor, of: row.key, as: viewer), of: row, "-\(count)")
     }
     return end
   }
 
-  /// - Throws: `AbsentMessage`, unless `ranges` is empty.
+  /// - Throws: `AbsentMessage`, unless `ranges` is empty; `unknown_message` if a fetch has just failed.
   private func fetch(_ ranges: [SeqRange], of row: Conversations.Row, _ reference: String) throws {
-    guard let page = page(of: ranges, .max).last else { return }
-    throw AbsentMessage(
-      page: HubFloors.Page(conversation: row.key, seqs: page),
-      error: DMError(
-        .unknownMessage, "the message '\(reference)' is only on the hub, which cannot be reached", subject: reference,
-        remedy: .showHubStatus))
+    guard let page = page(of: ranges).last else { return }
+    if messenger.mayFetch { throw AbsentMessage(page: HubFloors.Page(conversation: row.key, seqs: page)) }
+    throw DMError(
+      .unknownMessage,
+      "the message '\(reference)' is only on the hub; \(messenger.whyPagesAreMissing ?? "it cannot be fetched")",
+      subject: reference, remedy: .showHubStatus)
   }
 
   /// Counts the conversations whose messages from after a time the store has not kept.
@@ -85,9 +115,9 @@ extension Session {
     return try difference(of: absent, minus: viewer.hidden(in: range, of: conversation))
   }
 
-  /// The newest numbers of some ranges: as many as a query wants, and as a page has.
-  func page(of ranges: [SeqRange], _ limit: Int) -> [SeqRange] {
-    var left = min(limit, HubLimits.pageMessages)
+  /// The newest numbers of some ranges, as many as a page has.
+  func page(of ranges: [SeqRange]) -> [SeqRange] {
+    var left = HubLimits.pageMessages
     var page: [SeqRange] = []
     for range in ranges.reversed() where left > 0 {
       let part = max(range.lowerBound, range.upperBound - left + 1)...range.upperBound
@@ -107,45 +137,79 @@ private struct MessageCache {
   private static let useTime: Int64 = 600_000_000
   /// Microseconds for which the write lock is held at a time.
   private static let turn: Int64 = 20_000
-  /// The number of messages that are read at a time.
-  private static let batch = 100
+  /// The maximum number of messages that are looked for at a time.
+  private static let batch = 2000
 
   init(_ messenger: Messenger) throws { (store, hub) = try messenger.linkedStore() }
 
-  func trim(slack: Int) throws {
-    guard let kept = hub.kept, hub.leftAt == nil, hub.refusal == nil else { return }
+  func trim(slack: Int, until end: Int64) throws -> Bool {
+    guard let kept = hub.kept, hub.leftAt == nil, hub.refusal == nil else { return true }
     let fetchedBefore = Timestamp(microseconds: Timestamp.now.microseconds - Self.useTime)
     let count = if case .last(let count) = kept { count + slack } else { 1 }
-    for conversation in try store.read({ try store.hubFloors.exceeding(count, fetchedBefore: fetchedBefore) }) {
-      while try store.write({ try trimTurn(conversation, kept, fetchedBefore) }) {}
+    let (conversations, awaited) = try store.read {
+      (try store.hubFloors.exceeding(count, fetchedBefore: fetchedBefore), try store.hubFloors.awaited())
+    }
+    for conversation in conversations {
+      guard try trim(conversation, kept, awaited, fetchedBefore, until: end) else { return false }
+    }
+    return true
+  }
+
+  /// Removes messages of a conversation, and raises its floor.
+  ///
+  /// - Returns: false if there may be more to remove.
+  private func trim(
+    _ conversation: ConversationKey, _ kept: KeptMessages, _ awaited: [ConversationKey: Int],
+    _ fetchedBefore: Timestamp,
+    until end: Int64
+  ) throws -> Bool {
+    // Read before the messages, so that a commit between the two is noticed.
+    let version = try store.dataVersion()
+    while true {
+      var (floor, messages) = try store.read { try removable(conversation, kept, awaited, fetchedBefore) }
+      let isAll = messages.count < Self.batch
+      while !messages.isEmpty || floor != nil {
+        guard monotonicMicroseconds() < end else { return false }
+        let isSame = try store.write { () -> Bool in
+          guard try store.dataVersion() == version else { return false }
+          try removeSome(of: &messages, floor, conversation)
+          return true
+        }
+        // Another process has written, and may need one of them. They are looked for again the next time.
+        if !isSame { return false }
+        floor = nil
+      }
+      guard isAll else { continue }
+      if try store.hubFloors.row(conversation)?.fetchedAt.microseconds ?? 0 != 0 {
+        try store.write { try store.hubFloors.noteTrim(conversation) }
+      }
+      return true
     }
   }
 
-  /// Removes messages of a conversation for the time of a turn.
-  ///
-  /// - Returns: whether there may be more to remove.
-  private func trimTurn(_ conversation: ConversationKey, _ kept: KeptMessages, _ fetchedBefore: Timestamp) throws
-    -> Bool
-  {
+  /// The messages of a conversation that can be removed now, the last one first, and its floor if it rises.
+  private func removable(
+    _ conversation: ConversationKey, _ kept: KeptMessages, _ awaited: [ConversationKey: Int], _ fetchedBefore: Timestamp
+  ) throws -> (floor: Int?, messages: [Messages.Address]) {
     let before = try store.hubFloors.row(conversation)
-    if let before, before.fetchedAt > fetchedBefore { return false }
-    let floor = try max(before?.seq ?? 1, floor(of: conversation, kept))
-    guard floor > 1 else { return false }
-    if floor > before?.seq ?? 1 {
+    if let before, before.fetchedAt > fetchedBefore { return (nil, []) }
+    let wanted = min(try floor(of: conversation, kept), awaited[conversation] ?? .max)
+    let floor = max(before?.seq ?? 1, wanted)
+    let messages = try store.hubFloors.removable(below: floor, of: conversation, by: hub.user, limit: Self.batch)
+    return (floor > before?.seq ?? 1 ? floor : nil, messages.reversed())
+  }
+
+  /// Removes messages for the time of a turn, after it has raised the floor.
+  private func removeSome(of messages: inout [Messages.Address], _ floor: Int?, _ conversation: ConversationKey) throws
+  {
+    if let floor {
       let first = Messages.Address(conversation: conversation, seq: floor)
       try store.hubFloors.set(floor, at: store.messages.time(of: first), of: conversation)
     }
     let end = monotonicMicroseconds() + Self.turn
-    while monotonicMicroseconds() < end {
-      let messages = try store.hubFloors.removable(
-        below: floor, of: conversation, readBy: hub.user, limit: Self.batch)
-      for message in messages { try store.messages.discard(message) }
-      if messages.count < Self.batch {
-        try store.hubFloors.noteTrim(conversation)
-        return false
-      }
+    while monotonicMicroseconds() < end, let address = messages.popLast() {
+      if let message = try store.messages.row(at: address) { try store.messages.discard(message) }
     }
-    return true
   }
 
   /// The number that the floor of a conversation should have now.

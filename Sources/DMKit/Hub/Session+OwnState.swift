@@ -55,11 +55,14 @@ extension Session {
   /// The messages that the user had read without a receipt according to the hub's state, that this store has not kept, and
   /// that are still read.
   private func stillReadBelowFloor(_ ranges: [SeqRange], in key: ConversationKey) throws -> [SeqRange] {
-    guard try store.hubFloors.row(key) != nil else { return [] }
-    return try ranges.flatMap { try store.hubFloors.absent($0, in: key) }.flatMap { range in
+    guard let floor = try store.hubFloors.row(key)?.seq else { return [] }
+    let below = ranges.filter { $0.lowerBound < floor }.map { $0.clamped(to: 1...(floor - 1)) }
+    let open = try below.flatMap { range in
       let read = try store.readState.readRanges(of: me, in: key, overlapping: range).map { $0.clamped(to: range) }
       return difference(of: read, minus: try store.readState.receipts(of: me, in: key, overlapping: range))
     }
+    // A range is kept whole, so that the user's own messages in it, which are kept, leave no gaps.
+    return try open.filter { try !store.hubFloors.absent($0, in: key).isEmpty }
   }
 
   /// The messages that are hidden only until the hub has deleted them.

@@ -32,15 +32,21 @@ public final class History {
   /// for the memory.
   static let batch = 500
 
+  /// The maximum number of pages that are fetched for one history with a limit, because the messages in them may all be
+  /// deleted or hidden.
+  private static let mostPages = 20
+
   init(_ messenger: Messenger, _ query: HistoryQuery) throws {
     self.messenger = messenger
     left = query.limit
     plan = try plan(query)
-    var asked: [HubFloors.Page] = []
-    while !missing.isEmpty, missing != asked {
-      asked = missing
-      if try fetchMissing() { plan = try plan(query) }
+    for _ in 0..<Self.mostPages where !missing.isEmpty {
+      let asked = missing
+      guard try fetchMissing() else { break }
+      plan = try plan(query)
+      if missing == asked { break }
     }
+    if !missing.isEmpty { messenger.leftOut += 1 }
     if cursor == nil, !query.allowsMissing, let reference = query.conversations.first {
       throw messenger.nothingYet(reference)
     }
@@ -73,6 +79,17 @@ public final class History {
     }
   }
 
+  /// The parts of ranges, whose last is read first, that have the first numbers.
+  private static func first(_ count: Int, of ranges: [SeqRange]) -> [SeqRange] {
+    var (parts, left): ([SeqRange], Int) = ([], count)
+    for range in ranges.reversed() where left > 0 {
+      let part = range.lowerBound...min(range.upperBound, range.lowerBound + left - 1)
+      left -= part.count
+      parts.append(part)
+    }
+    return parts
+  }
+
   /// Fetches what is missing from the hub; false if that is not possible.
   private func fetchMissing() throws -> Bool {
     defer { missing = [] }
@@ -103,10 +120,9 @@ public final class History {
   private func nextBatch() throws -> [Message] {
     guard let plan, let viewer else { return [] }
     let limit = min(Self.batch, left ?? Self.batch)
-    if case .ranges(let ranges, let conversation) = plan, left == nil, let next = ranges.last {
-      let seqs = next.lowerBound...min(next.upperBound, next.lowerBound + limit - 1)
+    if case .ranges(let ranges, let conversation) = plan, left == nil {
       missing = try messenger.reading([]) { session in
-        try session.missing(in: seqs, of: conversation, as: viewer).map {
+        try Self.first(limit, of: ranges).flatMap { try session.missing(in: $0, of: conversation, as: viewer) }.map {
           HubFloors.Page(conversation: conversation, seqs: $0)
         }
       }

@@ -124,7 +124,7 @@ extension Session {
     func time(_ bound: HistoryQuery.Bound?) throws -> Timestamp? {
       switch bound {
       case .time(let time): time
-      case .message(let reference) where rows.count != 1: try store.messages.time(of: find(reference))
+      case .message(let reference) where rows.count != 1: try self.time(of: reference)
       case .message, nil: nil
       }
     }

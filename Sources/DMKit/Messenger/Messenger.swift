@@ -79,6 +79,8 @@ public final class Messenger {
   package var pages = PageSource(limit: { .seconds(1) }) { "no process synchronizes the store" }
   /// A clause that says why messages that the store has not kept could not be fetched; nil if there was no such failure.
   package internal(set) var whyPagesAreMissing: String?
+  /// When the last fetch failed, as a time of `monotonicMicroseconds`; nil after one that succeeded.
+  var pagesFailedAt: Int64?
   /// How many conversations have older messages that were left out, because the store has not kept them.
   package internal(set) var leftOut = 0
 
@@ -190,7 +192,8 @@ public final class Messenger {
       } catch let error as DMError where error.code == .unknownUser {
         guard try learnsOfUsers(store) else { throw error }
       } catch let absent as AbsentMessage {
-        guard absent.page != fetched, try fetch([absent.page]) else { throw absent.error }
+        // If the message cannot be fetched, `body` fails with an error the next time, perhaps for one of many lines.
+        if absent.page == fetched { noteMissingPage() } else { _ = try fetch([absent.page]) }
         fetched = absent.page
       }
     }

@@ -18,6 +18,12 @@ extension Session {
     if case .time(let time)? = query.before {
       ranges = difference(of: ranges, minus: try store.messages.seqs(notBefore: time, in: row))
     }
+    // Of messages below the floor, the times are not in the store, and neither is their order by time.
+    let times = [query.since, query.before].compactMap { if case .time(let time)? = $0 { time } else { nil } }
+    if let floor = try store.hubFloors.row(row.key), times.contains(where: { $0 < floor.at }) {
+      ranges = difference(of: ranges, minus: try store.hubFloors.absent(1...floor.seq, in: row.key))
+      messenger.leftOut += 1
+    }
     if let sender = try query.sender.map(userKey) {
       ranges = coalesced(try ranges.flatMap { try store.messages.seqs(of: sender, $0, in: row.key) })
     }
@@ -33,7 +39,7 @@ extension Session {
     let missing = try ranges.filter { $0.upperBound >= lowest }.flatMap {
       try self.missing(in: max(lowest, $0.lowerBound)...$0.upperBound, of: row.key, as: viewer)
     }
-    return (newest, page(of: missing, limit))
+    return (newest, page(of: missing))
   }
 
   /// The numbers that are within the ranges of a query and between the messages that are its bounds.
@@ -69,7 +75,7 @@ extension Session {
   ) throws -> (filter: Messages.TimelineFilter, start: Messages.TimelinePosition)? {
     func time(_ bound: HistoryQuery.Bound) throws -> Timestamp {
       switch bound {
-      case .message(let reference): try store.messages.time(of: find(reference))
+      case .message(let reference): try self.time(of: reference)
       case .time(let time): time
       }
     }

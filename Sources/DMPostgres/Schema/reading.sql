@@ -197,7 +197,8 @@ begin
 end $$;
 
 -- The messages with the numbers from p_first to p_last as they are now, for a machine that has not kept them: for each
--- message that the member sees its entry, its last edit and its reactions. At most 500 numbers. Scans are off as in pull.
+-- message that the member sees its entry, its last edit, and the last reaction of each member. At most 500 numbers; and of
+-- payloads over 256 KiB only the last ones, but at least one. Scans are off as in pull.
 create or replace function dm1.page(p_conv uuid, p_first bigint, p_last bigint)
 returns table (
   conv uuid, rev bigint, seq bigint, at timestamptz, actor bigint, machine uuid, kind smallint, id uuid, nonce uuid,
@@ -210,21 +211,27 @@ declare
   mine int8multirange := (select m.sees from dm.member m where m.person = me and m.conv = p_conv);
 begin
   return query
-    with said as materialized (
-      select e.* from dm.entry e
+    with found as (
+      select e as said, sum(coalesce(octet_length(e.payload), 0)) over (order by e.seq desc)
+          - coalesce(octet_length(e.payload), 0) as later
+      from dm.entry e
       where e.conv = p_conv and e.seq between p_first and least(p_last, p_first + 499) and e.kind < 16 and mine @> e.rev),
+    said as materialized (select (f.said).* from found f where f.later < 262144),
     there as (select s.seq from said s where s.payload is not null and (s.expires_at is null or s.expires_at > now())),
     edited as (
       select distinct on (e.seq) e.* from dm.entry e
       where e.conv = p_conv and e.seq in (select t.seq from there t) and e.kind = 16 and mine @> e.rev
-      order by e.seq, e.rev desc)
+      order by e.seq, e.rev desc),
+    reacted as (
+      select distinct on (e.seq, e.actor) e.* from dm.entry e
+      where e.conv = p_conv and e.seq in (select t.seq from there t) and e.kind = 18 and mine @> e.rev
+      order by e.seq, e.actor, e.rev desc)
     select x.conv, x.rev, x.seq, x.at, x.actor, x.machine, x.kind, x.id, x.nonce, x.mark, x.expires_at, x.meta,
       case when x.expires_at <= now() then null
         when x.kind = 16 then (select s.payload from said s where s.seq = x.seq) else x.payload end
     from (
       select * from said union all select * from edited
-      union all select e.* from dm.entry e
-        where e.conv = p_conv and e.seq in (select t.seq from there t) and e.kind = 18 and mine @> e.rev) x
+      union all select * from reacted) x
     order by x.rev;
 end $$;
 

@@ -9,8 +9,10 @@ CREATE TABLE hub_floor (
   -- The number and the time of the first message that was kept.
   seq INTEGER NOT NULL CHECK (seq > 1),
   at INTEGER NOT NULL,
-  -- When messages below the floor were last fetched from the hub.
+  -- When messages below the floor were last fetched from the hub; 0 if they were removed since.
   fetched_at INTEGER NOT NULL DEFAULT 0,
+  -- Whether the log is pulled again from its beginning: there is no floor then, but what was below it is no news.
+  is_past INTEGER NOT NULL DEFAULT 0 CHECK (is_past IN (0, 1)),
   -- The messages below the floor that the user had deleted for themselves when the log was last pulled again: the first
   -- and last numbers of ranges, separated by spaces.
   hidden TEXT

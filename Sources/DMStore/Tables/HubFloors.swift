@@ -1,6 +1,6 @@
 package import DMModel
 
-// Reads: change, consumer, conversation, hub_base, hub_conversation, hub_floor, hub_own_state, hub_page, message, outbox, participant, read_range, report.
+// Reads: block, change, consumer, conversation, hidden_range, hub_base, hub_conversation, hub_floor, hub_own_state, hub_page, message, message_alias, outbox, participant, read_range, report.
 // Writes: hub_floor, hub_page.
 
 /// The floors of conversations, in a linked store that does not keep all messages.
@@ -15,41 +15,47 @@ package struct HubFloors {
     package let seq: Int
     /// The time of that message.
     package let at: Timestamp
-    /// When messages below the floor were last fetched.
+    /// When messages below the floor were last fetched; 0 if they were removed since.
     package let fetchedAt: Timestamp
-    /// The messages below the floor that the user had deleted for themselves when the log was last pulled again.
+    /// The messages that the user had deleted for themselves when the log began to be pulled again.
     package let hidden: [SeqRange]
   }
 
   private enum Column: Int32, QueryColumn { case seq, at, fetchedAt, hidden }
 
   /// The floor of a conversation; nil if the store has kept all its messages.
-  package func row(_ conversation: ConversationKey) throws -> Row? {
+  package func row(_ conversation: ConversationKey) throws -> Row? { try row(conversation, isPast: false) }
+
+  /// The floor that a conversation had before its log began to be pulled again; nil if it had none.
+  package func past(_ conversation: ConversationKey) throws -> Row? { try row(conversation, isPast: true) }
+
+  private func row(_ conversation: ConversationKey, isPast: Bool) throws -> Row? {
     guard store.isLinked else { return nil }
     var statement = try store.connection.prepare(
-      "SELECT seq, at, fetched_at, hidden FROM hub_floor WHERE conversation = ?")
+      "SELECT seq, at, fetched_at, hidden FROM hub_floor WHERE conversation = ? AND is_past = ?")
     statement.bind(conversation)
+    statement.bind(isPast)
     assert(statement.has(Column.self))
     guard try statement.step() else { return nil }
     return Row(
       seq: statement.int(Column.seq), at: statement.timestamp(Column.at),
-      fetchedAt: statement.timestamp(Column.fetchedAt),
-      hidden: numberPairs(statement.text(Column.hidden)))
+      fetchedAt: statement.timestamp(Column.fetchedAt), hidden: numberPairs(statement.text(Column.hidden)))
   }
 
   /// The conversations with a floor.
   package func all() throws -> [ConversationKey] {
     guard store.isLinked else { return [] }
-    var statement = try store.connection.prepare("SELECT conversation FROM hub_floor ORDER BY conversation")
+    var statement = try store.connection.prepare(
+      "SELECT conversation FROM hub_floor WHERE NOT is_past ORDER BY conversation")
     return try statement.conversationKeys()
   }
 
-  /// Raises the floor of a conversation to a message.
+  /// Raises the floor of a conversation to a message; there may be messages to remove below it then.
   package func set(_ seq: Int, at time: Timestamp, of conversation: ConversationKey) throws {
     var insert = try store.connection.prepare(
       """
-      INSERT INTO hub_floor (conversation, seq, at) VALUES (?, ?, ?)
-      ON CONFLICT DO UPDATE SET seq = excluded.seq, at = excluded.at
+      INSERT INTO hub_floor (conversation, seq, at, fetched_at) VALUES (?, ?, ?, 1)
+      ON CONFLICT DO UPDATE SET seq = excluded.seq, at = excluded.at, fetched_at = 1, is_past = 0, hidden = NULL
       """)
     insert.bind(conversation)
     insert.bind(seq)
@@ -57,14 +63,22 @@ package struct HubFloors {
     try insert.run()
   }
 
-  /// Stores which messages the user has deleted for themselves, because the log is pulled again, with the messages below
-  /// the floor.
-  package func keep(hidden: [SeqRange], of conversation: ConversationKey, at time: Timestamp) throws {
-    var update = try store.connection.prepare("UPDATE hub_floor SET hidden = ?, fetched_at = ? WHERE conversation = ?")
-    update.bind(hidden.map { "\($0.lowerBound) \($0.upperBound)" }.joined(separator: " "))
-    update.bind(time)
+  /// Ends the floor of a conversation, because its log is pulled again from its beginning.
+  ///
+  /// - Parameter hidden: the messages that the user has deleted for themselves.
+  package func end(_ conversation: ConversationKey, hidden: [SeqRange]) throws {
+    let all = coalesced((hidden + (try past(conversation)?.hidden ?? [])).sorted { $0.lowerBound < $1.lowerBound })
+    var update = try store.connection.prepare("UPDATE hub_floor SET is_past = 1, hidden = ? WHERE conversation = ?")
+    update.bind(all.map { "\($0.lowerBound) \($0.upperBound)" }.joined(separator: " "))
     update.bind(conversation)
     try update.run()
+  }
+
+  /// Forgets the floor that a conversation had before its log was pulled again.
+  package func forgetPast(_ conversation: ConversationKey) throws {
+    var delete = try store.connection.prepare("DELETE FROM hub_floor WHERE conversation = ? AND is_past")
+    delete.bind(conversation)
+    try delete.run()
   }
 
   /// The numbers of a range below the floor of which this store has no message.
@@ -125,13 +139,14 @@ package struct HubFloors {
     store.rings = true
   }
 
-  /// Records that messages below the floor were fetched, or that the hub has none of them.
-  package func finish(_ page: Page, at time: Timestamp) throws {
-    var delete = try store.connection.prepare(
-      "DELETE FROM hub_page WHERE conversation = ? AND from_seq = ? AND to_seq <= ?")
+  /// Records that messages below the floor are fetched.
+  ///
+  /// A request is removed before its messages are fetched, so that one which the hub cannot answer is not repeated for
+  /// ever.
+  package func take(_ page: Page, at time: Timestamp) throws {
+    var delete = try store.connection.prepare("DELETE FROM hub_page WHERE conversation = ? AND from_seq = ?")
     delete.bind(page.conversation)
     delete.bind(page.seqs.lowerBound)
-    delete.bind(page.seqs.upperBound)
     try delete.run()
     var update = try store.connection.prepare("UPDATE hub_floor SET fetched_at = ? WHERE conversation = ?")
     update.bind(time)
@@ -143,12 +158,13 @@ package struct HubFloors {
 
   /// Records that messages which were fetched below the floor are gone again.
   package func noteTrim(_ conversation: ConversationKey) throws {
-    var update = try store.connection.prepare("UPDATE hub_floor SET fetched_at = 0 WHERE conversation = ?")
+    var update = try store.connection.prepare(
+      "UPDATE hub_floor SET fetched_at = 0 WHERE conversation = ? AND fetched_at <> 0")
     update.bind(conversation)
     try update.run()
   }
 
-  /// The conversations of which more messages are here than the store keeps, with the number of each one's last message.
+  /// The conversations of which more messages are here than the store keeps.
   ///
   /// - Parameters:
   ///   - count: how many messages a conversation may have from its floor on.
@@ -158,34 +174,49 @@ package struct HubFloors {
       """
       SELECT h.conversation FROM hub_conversation h JOIN conversation c ON c.id = h.conversation
       LEFT JOIN hub_floor f ON f.conversation = h.conversation
-      WHERE c.last_seq - coalesce(f.seq, 1) >= ? OR f.fetched_at BETWEEN 1 AND ?
+      WHERE NOT coalesce(f.is_past, 0) AND (c.last_seq - coalesce(f.seq, 1) >= ? OR f.fetched_at BETWEEN 1 AND ?)
       """)
     statement.bind(count)
     statement.bind(time)
     return try statement.conversationKeys()
   }
 
+  /// The first message of each conversation of which a consumer has not received a change.
+  ///
+  /// Linear in the number of changes since the position of the slowest consumer.
+  package func awaited() throws -> [ConversationKey: Int] {
+    let kinds: [Changes.Kind] = [.message, .edited, .deleted, .deletedForMe, .reaction]
+    var statement = try store.connection.prepare(
+      """
+      SELECT conversation, min(from_seq) FROM change WHERE rev > (SELECT min(rev) FROM consumer) AND from_seq NOT NULL
+      AND conversation NOT NULL AND kind IN (SELECT value FROM json_each(?)) GROUP BY conversation
+      """)
+    statement.bind("[\(kinds.map { "\($0.rawValue)" }.joined(separator: ","))]")
+    var found: [ConversationKey: Int] = [:]
+    while try statement.step() { found[statement.conversationKey(0)] = statement.int(1) }
+    return found
+  }
+
   /// The highest number that the floor of a conversation may have now; 1 if all its messages must stay.
   ///
-  /// A message stays as long as the user has not read it, a consumer has not got it, or what the user decided about the
-  /// conversation is not on the hub. So do the messages after such a message.
+  /// A message stays as long as the user has not read it, unless they block its sender. The messages after it stay, too.
+  /// All stay while what the user decided about the conversation is not on the hub.
   package func highest(_ conversation: ConversationKey, of user: UserKey) throws -> Int {
     var statement = try store.connection.prepare(
       """
-      SELECT min(
-        (SELECT to_seq + 1 FROM read_range WHERE conversation = ?1 AND user = ?2 AND from_seq = 1),
-        (SELECT m.seq FROM conversation c JOIN message m ON m.id = c.last_message WHERE c.id = ?1),
-        coalesce((SELECT min(c.from_seq) FROM change c WHERE c.conversation = ?1 AND c.kind IN (?3, ?4)
-          AND c.rev > (SELECT min(rev) FROM consumer)), 1 << 40))
+      SELECT (SELECT m.seq FROM conversation c JOIN message m ON m.id = c.last_message WHERE c.id = ?1)
       FROM hub_conversation h JOIN participant p ON p.conversation = h.conversation AND p.user = ?2
       WHERE h.conversation = ?1 AND h.rev >= h.known AND h.fault IS NULL AND p.left_seq IS NULL
       AND NOT EXISTS (SELECT 1 FROM hub_own_state o WHERE o.conversation = ?1 AND o.is_changed)
       """)
     statement.bind(conversation)
     statement.bind(user)
-    statement.bind(Changes.Kind.message.rawValue)
-    statement.bind(Changes.Kind.edited.rawValue)
-    return try statement.step() ? max(1, statement.optionalInt(0) ?? 1) : 1
+    guard try statement.step(), let last = statement.optionalInt(0), last > 1 else { return 1 }
+    let read = try store.readState.readRanges(of: user, in: conversation, overlapping: 1...last)
+    let blocked = try store.blocks.blockedMessages(by: user, in: conversation, 1...last)
+    let settled = coalesced((read + blocked).sorted { $0.lowerBound < $1.lowerBound })
+    guard let first = settled.first, first.lowerBound == 1 else { return 1 }
+    return min(last, first.upperBound + 1)
   }
 
   /// The number of the first message of a conversation that is not older than a time; nil if all are older.
@@ -200,28 +231,37 @@ package struct HubFloors {
   /// The next messages below a number that may be removed, ascending.
   ///
   /// Announcements stay, and messages to which a later one replies, or to which an operation of this store refers: it
-  /// may have to be done again if the hub is restored. So do messages that the user has marked as unread.
-  package func removable(below seq: Int, of conversation: ConversationKey, readBy user: UserKey, limit: Int) throws
-    -> [Messages.Row]
+  /// may have to be done again if the hub is restored. So do messages that the user has marked as unread, the last message
+  /// of the conversation, the last one of a user that this user does not block, and messages that the user has deleted for
+  /// themselves: if another machine of theirs sends them again to a restored hub, only their ids tell that.
+  package func removable(below seq: Int, of conversation: ConversationKey, by user: UserKey, limit: Int) throws
+    -> [Messages.Address]
   {
     var statement = try store.connection.prepare(
       """
       SELECT seq FROM message m WHERE conversation = ?1 AND seq < ?2 AND system_kind IS NULL
-      AND NOT EXISTS (SELECT 1 FROM outbox o WHERE o.target = m.uuid)
+      AND uuid NOT IN (SELECT target FROM outbox WHERE target NOT NULL
+        UNION ALL SELECT a.message FROM message_alias a JOIN outbox o ON o.target = a.uuid)
       AND NOT EXISTS (SELECT 1 FROM hub_base b WHERE b.message = m.id)
-      AND EXISTS (SELECT 1 FROM read_range r WHERE r.conversation = ?1 AND r.user = ?4
-        AND m.seq BETWEEN r.from_seq AND r.to_seq)
+      AND NOT EXISTS (SELECT 1 FROM hidden_range h WHERE h.conversation = ?1 AND h.user = ?4 AND h.is_deleted
+        AND m.seq BETWEEN h.from_seq AND h.to_seq)
       AND NOT EXISTS (SELECT 1 FROM report r WHERE r.message = m.id)
-      AND m.uuid NOT IN (SELECT reply_to FROM message WHERE conversation = ?1 AND seq >= ?2 AND reply_to NOT NULL)
+      AND (EXISTS (SELECT 1 FROM read_range r WHERE r.conversation = ?1 AND r.user = ?4
+          AND m.seq BETWEEN r.from_seq AND r.to_seq)
+        OR sender IN (SELECT blocked FROM block WHERE user = ?4))
+      AND uuid NOT IN (SELECT reply_to FROM message WHERE conversation = ?1 AND seq >= ?2 AND reply_to NOT NULL)
+      AND id IS NOT (SELECT last_message FROM conversation WHERE id = ?1)
+      AND id IS NOT (SELECT id FROM message WHERE conversation = ?1
+        AND sender NOT IN (SELECT blocked FROM block WHERE user = ?4) ORDER BY seq DESC LIMIT 1)
       ORDER BY seq LIMIT ?3
       """)
     statement.bind(conversation)
     statement.bind(seq)
     statement.bind(limit)
     statement.bind(user)
-    var seqs: [Int] = []
-    while try statement.step() { seqs.append(statement.int(0)) }
-    return try seqs.compactMap { try store.messages.row(at: Messages.Address(conversation: conversation, seq: $0)) }
+    var found: [Messages.Address] = []
+    while try statement.step() { found.append(Messages.Address(conversation: conversation, seq: statement.int(0))) }
+    return found
   }
 }
 

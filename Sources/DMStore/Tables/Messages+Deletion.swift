@@ -60,15 +60,22 @@ extension Messages {
       try update.run()
     }
     try store.writeDigest(of: message.key, in: .message)
+    try findLast(of: conversation, insteadOf: message.key)
+    try store.changes.append(.deleted, conversation: conversation, user: message.sender, seqs: seq...seq, at: .now)
+  }
+
+  /// Finds the last message of a conversation that is not a tombstone, among those that are in the store.
+  ///
+  /// - Parameter key: does nothing if another message than this one is the last; nil for any.
+  func findLast(of conversation: ConversationKey, insteadOf key: MessageKey? = nil) throws {
     var last = try store.connection.prepare(
       """
       UPDATE conversation SET last_message = (SELECT id FROM message WHERE conversation = ?1 AND deleted_at IS NULL
-        ORDER BY seq DESC LIMIT 1) WHERE id = ?1 AND last_message = ?2
+        ORDER BY seq DESC LIMIT 1) WHERE id = ?1 AND (?2 IS NULL OR last_message = ?2)
       """)
     last.bind(conversation)
-    last.bind(message.key)
+    last.bind(key)
     try last.run()
-    try store.changes.append(.deleted, conversation: conversation, user: message.sender, seqs: seq...seq, at: .now)
   }
 
   /// Removes a message from this store, because the hub has it.

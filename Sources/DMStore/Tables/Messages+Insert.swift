@@ -89,6 +89,7 @@ extension Messages {
     before.lastSeq = seq - 1
     _ = try insert(message, into: &before)
     _ = try store.readState.markRead(seq...seq, by: message.sender, in: row.key)
+    try findLast(of: row.key)
     guard let stored = try self.row(at: Address(conversation: row.key, seq: seq)) else { return nil }
     if mentioned.isEmpty { return stored }
     try store.mentions.set(mentioned, of: stored)

@@ -1,0 +1,150 @@
+import Testing
+
+@testable import DMKit
+@testable import DMModel
+@testable import DMStore
+@testable import DMSync
+@testable import DMSystem
+@testable import StoreSupport
+@testable import TestSupport
+
+/// Stores that keep only the last messages of each conversation, on a model of the hub.
+struct FloorTests {
+  private let hub = SharedHub()
+  private let alice: Machine
+  private let bob: Machine
+
+  /// Bob has read 40 messages of Alice, and keeps the last ten.
+  init() throws {
+    (alice, bob) = (try hub.joined("alice"), try hub.joined("bob"))
+    try alice.sync()
+    for number in 1...40 { try alice.say("message \(number)", to: "bob") }
+    try settle([alice, bob])
+    _ = try bob.messenger.markReadEverywhere(.all)
+    try settle([alice, bob])
+    try keep(10, bob)
+  }
+
+  private func keep(_ count: Int, _ machine: Machine) throws {
+    try machine.messenger.keep(.last(count))
+    _ = try machine.messenger.trimMessages(slack: 0)
+    // What is missing is fetched by the engine of the test.
+    let (engine, location) = (machine.engine, machine.messenger.location)
+    _ = createFolder(location.live)
+    machine.messenger.pages = Messenger.PageSource(limit: { .seconds(5) }) {
+      var state = RunningState()
+      (state.state, state.pulled) = (.live, FileStatus(location.liveAsked)?.modified)
+      let fetched = Result {
+        try engine.fetchPages()
+        try state.write(to: location.liveHub)
+      }
+      if case .failure(let error) = fetched { return "\(error)" }
+      return nil
+    }
+  }
+
+  private func stored(_ machine: Machine) throws -> [Int] {
+    try machine.store.integers("SELECT seq FROM message ORDER BY seq").compactMap { $0.first ?? nil }.map { Int($0) }
+  }
+
+  private func texts(_ change: (inout HistoryQuery) -> Void) throws -> [String?] {
+    var query = HistoryQuery(try ConversationReference("alice"))
+    query.limit = nil
+    change(&query)
+    return try bob.messenger.history(query).rest().map(\.text)
+  }
+
+  @Test func `all ranges of a history are fetched`() throws {
+    #expect(try stored(bob) == Array(31...40))
+    let found = try texts { $0.ranges = [RangeReference(from: 1, to: 2), RangeReference(from: 5, to: 6)] }
+    #expect(found == ["message 1", "message 2", "message 5", "message 6"])
+    #expect(try texts { $0.limit = 25 }.first == "message 16")
+    try bob.check()
+  }
+
+  @Test func `a history by time says that older messages are left out`() throws {
+    let time = try #require(try alice.messages("bob").first { $0.seq == 20 }).createdAt
+    #expect(try texts { $0.since = .time(time) }.count == 10)
+    #expect(bob.messenger.leftOut == 1)
+  }
+
+  @Test func `messages with changes that a stopped consumer has not received stay`() throws {
+    let store = try bob.messenger.linkedStore().0
+    try alice.messenger.edit([Edit(MessageReference("bob:35"), .delete(forEveryone: true))]).forEach {
+      _ = try $0.get()
+    }
+    try bob.store.execute(
+      "INSERT INTO consumer (user, name, rev, seq, used_at, marks_delivered) SELECT hub.user, 'bot', max(rev), 0, 0, 1 FROM change, hub"
+    )
+    try settle([alice, bob])
+    for number in 41...60 { try alice.say("message \(number)", to: "bob") }
+    try settle([alice, bob])
+    _ = try bob.messenger.markReadEverywhere(.all)
+    try settle([alice, bob])
+    _ = try bob.messenger.trimMessages(slack: 0)
+    #expect(try stored(bob) == Array(35...60))
+    try store.write { try store.connection.execute("DELETE FROM consumer") }
+    try settle([alice, bob])
+    _ = try bob.messenger.trimMessages(slack: 0)
+    #expect(try stored(bob) == Array(51...60))
+  }
+
+  @Test func `after the hub was set back the whole conversation is here, and none of it is new`() throws {
+    let backup = hub.model
+    try alice.say("later", to: "bob")
+    try settle([alice, bob])
+    hub.model.restore(backup)
+    let before = try bob.messenger.linkedStore().0.changes.range()?.upperBound
+    try connectAnewAndSettle([alice, bob])
+    #expect(try stored(bob) == Array(1...41))
+    #expect(try bob.messenger.linkedStore().0.hubFloors.all().isEmpty)
+    let news = try bob.store.integers("SELECT count(*) FROM change WHERE kind = 1 AND rev > \(before?.number ?? 0)")
+    #expect(news == [[0]])
+    #expect(try bob.messenger.conversations().map(\.unreadCount) == [1])
+    // It is limited again.
+    _ = try bob.messenger.trimMessages(slack: 0)
+    #expect(try stored(bob) == Array(32...41))
+    try bob.check()
+  }
+
+  @Test func `a page that the hub cannot give in time does not stop what is queued`() throws {
+    bob.link.failsPages = true
+    #expect(try texts { $0.ranges = [RangeReference(from: 1, to: 2)] }.isEmpty)
+    #expect(bob.messenger.whyPagesAreMissing == nil)
+    _ = try bob.messenger.send(Outgoing(to: ConversationReference("alice"), text: "answer"))
+    try settle([bob, alice])
+    #expect(try alice.messages("bob").last?.text == "answer")
+    #expect(try !bob.engine.hasPages())
+  }
+
+  @Test func `an edit of a message that cannot be fetched fails alone`() throws {
+    let results = try offline().edit([
+      Edit(MessageReference("alice:3"), .react("👍")), Edit(MessageReference("alice:40"), .react("👍")),
+    ])
+    #expect(throws: DMError.self) { try results[0].get() }
+    _ = try results[1].get()
+  }
+
+  /// Bob's messenger, whose hub cannot be reached.
+  private func offline() throws -> Messenger {
+    let messenger = try bob.store.messenger("bob")
+    messenger.pages = Messenger.PageSource(limit: { .milliseconds(10) }) { "the hub cannot be reached" }
+    return messenger
+  }
+
+  @Test func `a blocked user does not keep the messages of others`() throws {
+    let carol = try hub.joined("carol")
+    try settle([alice, bob, carol])
+    _ = try alice.messenger.createGroup(titled: "ops", with: [Handle("bob"), Handle("carol")])
+    try settle([alice, bob, carol])
+    for number in 1...30 { try (number % 3 == 0 ? carol : alice).say("report \(number)", to: "+ops") }
+    try settle([alice, carol, bob])
+    _ = try bob.messenger.setBlocked(true, [Handle("carol")])
+    _ = try bob.messenger.markReadEverywhere(.all)
+    try settle([alice, bob, carol])
+    _ = try bob.messenger.trimMessages(slack: 0)
+    let left = try bob.store.integers("SELECT count(*) FROM message WHERE text LIKE 'report%'")
+    #expect(try #require(left.first?.first ?? nil) <= 11)
+    try bob.check()
+  }
+}
