@@ -108,7 +108,7 @@ extension AgentServer {
         return nil
       }
       let result = try run(arguments, scope)
-      return response(to: id) { write(result, to: &$0) }
+      return response(to: id) { write(result, note: scope.messenger.takeAbsence(), to: &$0) }
     } catch {
       return failure(of: tool.name, Self.dmError(error), id)
     }

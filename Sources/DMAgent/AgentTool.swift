@@ -63,12 +63,14 @@ let frame = """
 func framed(_ json: [UInt8]) -> String { frame + "\n" + String(decoding: json, as: UTF8.self) }
 
 /// Writes the result of a tool twice: as text and as structured content.
-func write(_ result: AgentTool.Result, to json: inout JSONWriter) {
+///
+/// - Parameter note: what the model must know about the result, as a clause; nil for nothing.
+func write(_ result: AgentTool.Result, note: String? = nil, to json: inout JSONWriter) {
   var content = JSONWriter()
   content.object(result)
   json.key("result")
   json.object { json in
-    writeText(framed(content.bytes), to: &json)
+    writeText(framed(content.bytes) + (note.map { "\nNote: \($0)." } ?? ""), to: &json)
     json.member("isError", false)
     // Last, because the writer puts no comma after bytes of another writer.
     json.key("structuredContent")

@@ -64,16 +64,7 @@ extension Invocation {
 
   /// Prints a warning if messages are missing that the store has not kept.
   private func notePages() throws {
-    guard let made, !isQuiet else { return }
-    if let fault = made.whyPagesAreMissing {
-      printError(command.name, "older messages are only on the hub, and are missing here; \(fault)")
-    } else if made.leftOut > 0 {
-      let conversations = made.leftOut == 1 ? "a conversation" : "\(made.leftOut) conversations"
-      printError(
-        command.name,
-        "older messages of \(conversations) are only on the hub, and were left out; 'dm-tail CONVERSATION 1..100' fetches them"
-      )
-    }
+    if !isQuiet, let absence = made?.takeAbsence() { printError(command.name, absence) }
   }
 
   /// Ends a run: starts dm-sync if something was queued, and with --wait waits for the hub.

@@ -59,9 +59,7 @@ struct Loader {
       switch side {
       case .older:
         model.loaded.add(older: try model.loaded.firstNumber.map(pages.older) ?? [])
-        if let fault = acts.messenger.whyPagesAreMissing {
-          model.say("older messages are only on the hub; \(fault)", isFault: true)
-        }
+        if let absence = acts.messenger.takeAbsence() { model.say(absence, isFault: true) }
       case .newer:
         let newer = try model.loaded.lastNumber.map(pages.newer) ?? []
         if newer.isEmpty { model.loaded.replace(try pages.newest().messages) } else { model.loaded.add(newer: newer) }

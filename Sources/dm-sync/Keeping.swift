@@ -55,17 +55,14 @@ enum Keeping {
 
 extension KeptContents {
   fileprivate var line: String {
-    let limit: String? =
-      switch messages {
-      case .last(let count): ", of each conversation the last \(count)"
-      case .youngerThan(let age):
-        age < 172_800_000_000
-          ? ", those of the last \(age / 3_600_000_000) hours" : ", those of the last \(age / 86_400_000_000) days"
-      case nil: nil
+    let limit =
+      messageLimit.map { ", of each conversation the last \($0)" }
+      ?? messageAge.map {
+        $0 < 172_800 ? ", those of the last \($0 / 3600) hours" : ", those of the last \($0 / 86_400) days"
       }
     let contents = "\(count) content\(count == 1 ? "" : "s"), \(TextFormat.size(bytes))"
     let size = self.limit.map { " of at most \(TextFormat.size($0))" } ?? ""
     let parts = ["\(messageCount) message\(messageCount == 1 ? "" : "s")\(limit ?? "")", contents + size]
-    return parts.joined(separator: "; ") + (self.limit == nil && messages == nil ? "; without limits" : "")
+    return parts.joined(separator: "; ") + (self.limit == nil && limit == nil ? "; without limits" : "")
   }
 }

@@ -1,5 +1,5 @@
 package import DMJSON
-package import DMModel
+internal import DMModel
 internal import DMStore
 internal import DMSystem
 
@@ -11,8 +11,10 @@ package struct KeptContents: Equatable, Sendable {
   /// The size in bytes that the contents may have; nil for any size.
   package let limit: Int?
   package let messageCount: Int
-  /// Nil for all messages.
-  package let messages: KeptMessages?
+  /// How many messages of each conversation are kept; nil for any number.
+  package let messageLimit: Int?
+  /// How old messages may be that are kept, in seconds; nil for any age.
+  package let messageAge: Int?
 }
 
 extension Messenger {
@@ -80,7 +82,9 @@ private struct ContentCache {
     let sizes = try contents.all.compactMap(contents.size)
     return KeptContents(
       count: sizes.count, bytes: sizes.reduce(0, +), limit: hub.contentsLimit,
-      messageCount: try store.read(store.counts).messages, messages: hub.kept)
+      messageCount: try store.read(store.counts).messages,
+      messageLimit: hub.kept.flatMap { if case .last(let count) = $0 { count } else { nil } },
+      messageAge: hub.kept.flatMap { if case .youngerThan(let age) = $0 { Int(age / 1_000_000) } else { nil } })
   }
 
   func bytes() throws -> Int { try contents.all.compactMap(contents.size).reduce(0, +) }
@@ -124,11 +128,8 @@ extension KeptContents: Record {
       json.member("content_bytes", bytes)
       json.member("content_limit_bytes", limit)
       json.member("message_count", messageCount)
-      switch messages {
-      case .last(let count): json.member("message_limit", count)
-      case .youngerThan(let age): json.member("message_age_seconds", Int(age / 1_000_000))
-      case nil: break
-      }
+      json.member("message_limit", messageLimit)
+      json.member("message_age_seconds", messageAge)
     }
   }
 }

@@ -40,6 +40,16 @@ extension Messenger {
     return try compareWithHub(until: monotonicMicroseconds() + limit.microseconds, carry: self.pages.carry)
   }
 
+  /// What the reads since the last call have left out because the store has not kept it, as a clause; nil for nothing.
+  package func takeAbsence() -> String? {
+    defer { (whyPagesAreMissing, leftOut) = (nil, 0) }
+    if let fault = whyPagesAreMissing { return "older messages are only on the hub, and are missing here; \(fault)" }
+    if leftOut == 0 { return nil }
+    let conversations = leftOut == 1 ? "a conversation" : "\(leftOut) conversations"
+    return
+      "older messages of \(conversations) are only on the hub, and were left out; to read them, ask one conversation for their numbers"
+  }
+
   /// Records that a page is missing on the hub, too.
   func noteMissingPage() {
     (whyPagesAreMissing, pagesFailedAt) = ("the hub does not have them", monotonicMicroseconds())

@@ -105,7 +105,7 @@ extension Session {
         return address.seq
       }
       throw DMError(
-        .unknownMessage, "there is no message '\(id)' in that conversation",
+        .unknownMessage, "there is no message '\(id)' in that conversation\(try hintForID())",
         subject: id.description, remedy: .listMessagesOfConversation)
     case .number(let number, let other):
       if let other, try find(other).key != row.key {
@@ -143,7 +143,9 @@ extension Session {
         .badReference, "'\(number)' alone names no message; write CONVERSATION:\(number)", subject: String(number))
     case .id(let id):
       guard let address = try store.messages.address(ofIDOrAlias: id) else {
-        throw DMError(.unknownMessage, "there is no message '\(id)'", subject: id.description, remedy: .listMessages)
+        throw DMError(
+          .unknownMessage, "there is no message '\(id)'\(try hintForID())", subject: id.description,
+          remedy: .listMessages)
       }
       guard try store.members.participates(me, in: address.conversation) else {
         throw try DMError(
@@ -152,6 +154,11 @@ extension Session {
       }
       return address
     }
+  }
+
+  /// Words for an error about an id, if the message may be one that the store has not kept.
+  private func hintForID() throws -> String {
+    try store.hubFloors.all().isEmpty ? "" : " here; name a message that this store has not kept by its number"
   }
 
   /// A message that the user sees, and its conversation.

@@ -26,7 +26,7 @@ extension RecordsTests {
         joinedAt: Timestamp(microseconds: 1), seenAt: isFull ? Timestamp(microseconds: 2) : nil),
       KeptContents(
         count: 1, bytes: 1, limit: isFull ? 1 : nil, messageCount: 1,
-        messages: isFull ? .last(1) : .youngerThan(86_400_000_000)),
+        messageLimit: isFull ? 1 : nil, messageAge: isFull ? 1 : nil),
       HubLogin(
         handle: "bob", login: text, label: text, invitedUntil: last, joinedAt: last, seenAt: last, isDisabled: false),
       HubServer(

@@ -37,7 +37,9 @@ struct KeptMessagesTests: FileTests {
     try alice.sync()
     try bob.sync()
     let carriers = Carriers(bob)
+    // Beside many other programs, a start takes longer than the second that a program waits.
     bob.set("DM_SYNC", nil)
+    bob.set("DM_FRESH", "60s")
     let few = try bob.done("dm-tail", ["--json", "alice", "3..6"])
     #expect(try few.records.compactMap { $0["text"]?.string } == ["third", "message 4", "message 6"], "\(few.stderr)")
     let fourth = try bob.done("dm-tail", ["--json", "alice", "4..4"]).record
@@ -55,6 +57,7 @@ struct KeptMessagesTests: FileTests {
     try bob.done("dm-sync", ["keep", "--messages", "5"])
     let carriers = Carriers(bob)
     bob.set("DM_SYNC", nil)
+    bob.set("DM_FRESH", "60s")
     #expect(try bob.done("dm-tail", ["--json", "alice:7"]).record["text"]?.string == "message 7")
     try bob.done("dm-edit", ["react", "alice:9", "👍"])
     try bob.done("dm-send", ["--reply-to", "alice:11", "alice", "that one"])
@@ -97,6 +100,7 @@ struct KeptMessagesTests: FileTests {
     try bob.done("dm-sync", ["network", "normal"])
     let carriers = Carriers(bob)
     bob.set("DM_SYNC", nil)
+    bob.set("DM_FRESH", "60s")
     #expect(try texts(["alice", "-n", "12"], bob).count == 12)
     try carriers.end()
   }
@@ -137,6 +141,7 @@ struct KeptMessagesTests: FileTests {
     try phone.done("dm-doctor", ["check", "--deep"])
     let carriers = Carriers(phone)
     phone.set("DM_SYNC", nil)
+    phone.set("DM_FRESH", "60s")
     #expect(try texts(["+operations", "3..4"], phone) == ["report 2", "report 3"])
     let first = try phone.done("dm-tail", ["--json", "+operations", "2..2"]).record
     #expect(first["status"]?.string == "read" && first["read_by_count"]?.int == 1, "\(first)")
