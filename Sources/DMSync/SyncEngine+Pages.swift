@@ -30,11 +30,12 @@ extension SyncEngine {
 
   /// Fetches messages below floors for which programs wait: of each request at most a page, the newest of it.
   ///
-  /// A request is tried once, because one that the hub cannot answer must not stop the synchronization. Its rest is
-  /// requested again.
+  /// A request is tried a few times, because one that the hub cannot answer must not stop the synchronization.
   func fetchPages() throws {
     for page in try store.read(store.hubFloors.wanted) {
-      try store.write { try store.hubFloors.take(page, at: .now) }
+      try store.write {
+        try hello?.hasPages == true ? store.hubFloors.begin(page, at: .now) : store.hubFloors.finish(page)
+      }
       guard hello?.hasPages == true else { continue }
       do {
         try fetch(page)
@@ -42,8 +43,10 @@ extension SyncEngine {
       } catch HubFault.timedOut {
         pageMessages = max(10, pageMessages / 4)
       } catch HubFault.damaged, HubFault.poison {
-        // The program that waits says that the messages are missing.
-      } catch let error as DMError where error.isMisfit {}
+        try store.write { try store.hubFloors.finish(page) }
+      } catch let error as DMError where error.isMisfit {
+        try store.write { try store.hubFloors.finish(page) }
+      }
     }
   }
 
@@ -54,6 +57,7 @@ extension SyncEngine {
     let entries = try link.page(of: id, seqs)
     try explain(entries)
     try write { replica in
+      try store.hubFloors.finish(page)
       guard let floor = try store.hubFloors.row(page.conversation) else { return }
       try replica.add(entries, below: floor, of: page.conversation)
       // The hub may return fewer messages than were asked for, so that an answer is not too large.

@@ -58,7 +58,9 @@ extension KeptContents {
     let limit =
       messageLimit.map { ", of each conversation the last \($0)" }
       ?? messageAge.map {
-        $0 < 172_800 ? ", those of the last \($0 / 3600) hours" : ", those of the last \($0 / 86_400) days"
+        $0 < 7200
+          ? ", those of the last \($0 / 60) minutes"
+          : $0 < 172_800 ? ", those of the last \($0 / 3600) hours" : ", those of the last \($0 / 86_400) days"
       }
     let contents = "\(count) content\(count == 1 ? "" : "s"), \(TextFormat.size(bytes))"
     let size = self.limit.map { " of at most \(TextFormat.size($0))" } ?? ""

@@ -23,6 +23,18 @@ struct SetBackTests {
     return (alice, bob)
   }
 
+  @Test func `a message that was reported does not keep a log from being pulled again`() throws {
+    let (alice, bob) = try members()
+    let backup = hub.model
+    try bob.messenger.edit([Edit(MessageReference("+ops:2"), .report(reason: "spam"))]).forEach { _ = try $0.get() }
+    try alice.say("three", to: "+ops")
+    try connectAnewAndSettle([alice, bob])
+    hub.model.restore(backup)
+    try connectAnewAndSettle([alice, bob])
+    #expect(try bob.texts("+ops") == alice.texts("+ops"))
+    try bob.check()
+  }
+
   /// Has all connect again and carry until nothing moves.
   @Test func `a person number that the hub reuses after a restore refers to the new person`() throws {
     let (alice, bob) = try members()

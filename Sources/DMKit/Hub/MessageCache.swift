@@ -111,6 +111,11 @@ extension Session {
       subject: reference, remedy: .showHubStatus)
   }
 
+  /// Counts a conversation if some of its messages are not in the store.
+  func noteAbsent(_ ranges: [SeqRange], in key: ConversationKey) throws {
+    if try ranges.contains(where: { try !store.hubFloors.absent($0, in: key).isEmpty }) { messenger.leftOut += 1 }
+  }
+
   /// Counts the conversations whose messages from after a time the store has not kept.
   func countLeftOut(_ conversations: [ConversationKey]?, since time: Timestamp) throws {
     messenger.leftOut += try store.hubFloors.all().filter { key in
@@ -175,8 +180,10 @@ private struct MessageCache {
   ) throws -> Bool {
     // Read before the messages, so that a commit between the two is noticed.
     let version = try store.dataVersion()
+    // Somebody may still read what was fetched.
+    if let floor = try store.hubFloors.row(conversation), floor.fetchedAt > fetchedBefore { return true }
     while true {
-      var (floor, messages) = try store.read { try removable(conversation, kept, awaited, fetchedBefore) }
+      var (floor, messages) = try store.read { try removable(conversation, kept, awaited) }
       let isAll = messages.count < Self.batch
       while !messages.isEmpty || floor != nil {
         guard monotonicMicroseconds() < end else { return false }
@@ -199,10 +206,9 @@ private struct MessageCache {
 
   /// The messages of a conversation that can be removed now, the last one first, and its floor if it rises.
   private func removable(
-    _ conversation: ConversationKey, _ kept: KeptMessages, _ awaited: [ConversationKey: Int], _ fetchedBefore: Timestamp
+    _ conversation: ConversationKey, _ kept: KeptMessages, _ awaited: [ConversationKey: Int]
   ) throws -> (floor: Int?, messages: [Messages.Address]) {
     let before = try store.hubFloors.row(conversation)
-    if let before, before.fetchedAt > fetchedBefore { return (nil, []) }
     let wanted = min(try floor(of: conversation, kept), awaited[conversation] ?? .max)
     let floor = max(before?.seq ?? 1, wanted)
     let messages = try store.hubFloors.removable(below: floor, of: conversation, by: hub.user, limit: Self.batch)

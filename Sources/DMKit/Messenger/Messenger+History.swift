@@ -90,6 +90,16 @@ public final class History {
     return parts
   }
 
+  private func missing(in parts: [SeqRange], of conversation: ConversationKey, as viewer: Viewer) throws
+    -> [HubFloors.Page]
+  {
+    try messenger.reading([]) { session in
+      try parts.flatMap { try session.missing(in: $0, of: conversation, as: viewer) }.map {
+        HubFloors.Page(conversation: conversation, seqs: $0)
+      }
+    }
+  }
+
   /// Fetches what is missing from the hub; false if that is not possible.
   private func fetchMissing() throws -> Bool {
     defer { missing = [] }
@@ -121,12 +131,11 @@ public final class History {
     guard let plan, let viewer else { return [] }
     let limit = min(Self.batch, left ?? Self.batch)
     if case .ranges(let ranges, let conversation) = plan, left == nil {
-      missing = try messenger.reading([]) { session in
-        try Self.first(limit, of: ranges).flatMap { try session.missing(in: $0, of: conversation, as: viewer) }.map {
-          HubFloors.Page(conversation: conversation, seqs: $0)
-        }
+      let parts = Self.first(limit, of: ranges)
+      missing = try missing(in: parts, of: conversation, as: viewer)
+      if !missing.isEmpty, try fetchMissing(), try !missing(in: parts, of: conversation, as: viewer).isEmpty {
+        messenger.leftOut += 1
       }
-      if !missing.isEmpty { _ = try fetchMissing() }
     }
     return try messenger.reading([]) { session -> [Message] in
       let store = session.store

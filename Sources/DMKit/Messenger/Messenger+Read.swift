@@ -22,8 +22,7 @@ extension Messenger {
     public var act = Marked.Action.read
     /// Whether to return only what would change, and change nothing.
     package var isDryRun = false
-    /// Whether to mark as unread also what this store has not kept.
-    var evenAbsent = false
+    var evenAbsent = false  // Whether to mark as unread also what this store has not kept.
     /// How long to wait for the lock of the store; nil for the timeout of the location.
     package var busyTimeout: Duration?
     /// The handle of the sender whose messages are marked; nil for all senders.
@@ -227,11 +226,12 @@ extension Session {
   private func wouldChange(_ ranges: [SeqRange], _ act: Marked.Action, in key: ConversationKey) throws -> [SeqRange] {
     switch act {
     case .read: return try ranges.flatMap { try store.readState.wouldChange($0, toRead: true, as: viewer, in: key) }
-    case .unread: return try ranges.flatMap { try store.readState.wouldChange($0, toRead: false, as: viewer, in: key) }
+    case .unread:
+      try noteAbsent(ranges, in: key)
+      return try ranges.flatMap { try store.readState.wouldChange($0, toRead: false, as: viewer, in: key) }
     case .delivered:
       let before = try store.readState.deliveredSeq(to: me, in: key)
-      guard let last = ranges.last?.upperBound, last > before else { return [] }
-      return [(before + 1)...last]
+      return ranges.last.flatMap { $0.upperBound > before ? [(before + 1)...$0.upperBound] : nil } ?? []
     }
   }
 

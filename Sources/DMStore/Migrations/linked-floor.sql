@@ -23,5 +23,6 @@ CREATE TABLE hub_page (
   conversation INTEGER NOT NULL REFERENCES conversation,
   from_seq INTEGER NOT NULL CHECK (from_seq BETWEEN 1 AND to_seq),
   to_seq INTEGER NOT NULL,
+  attempts INTEGER NOT NULL DEFAULT 0 CHECK (attempts >= 0),
   PRIMARY KEY (conversation, from_seq)
 ) STRICT, WITHOUT ROWID;

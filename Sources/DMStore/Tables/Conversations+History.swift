@@ -1,7 +1,7 @@
 package import DMModel
 
 // Reads: change, conversation, history, message.
-// Writes: change, conversation, former, hidden_range, history, hub_base, hub_unreadable, mention, message, participant, reaction, read_mark, read_range, receipt.
+// Writes: change, conversation, former, hidden_range, history, hub_base, hub_unreadable, mention, message, participant, reaction, read_mark, read_range, receipt, report.
 
 extension Conversations {
   /// How many messages imports have added to a conversation, and which of them is the last.
@@ -43,7 +43,7 @@ extension Conversations {
     let ofMessages = "message IN (SELECT id FROM message WHERE conversation = ?1)"
     for statement in [
       "DELETE FROM reaction WHERE \(ofMessages)", "DELETE FROM hub_base WHERE \(ofMessages)",
-      "DELETE FROM hub_unreadable WHERE \(ofMessages)",
+      "DELETE FROM hub_unreadable WHERE \(ofMessages)", "DELETE FROM report WHERE \(ofMessages)",
       "DELETE FROM mention WHERE conversation = ?1", "DELETE FROM receipt WHERE conversation = ?1",
       "DELETE FROM read_range WHERE conversation = ?1", "DELETE FROM read_mark WHERE conversation = ?1",
       "DELETE FROM hidden_range WHERE conversation = ?1", "DELETE FROM former WHERE conversation = ?1",

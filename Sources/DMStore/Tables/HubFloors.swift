@@ -139,19 +139,30 @@ package struct HubFloors {
     store.rings = true
   }
 
-  /// Records that messages below the floor are fetched.
+  /// Records that messages below the floor are about to be fetched.
   ///
-  /// A request is removed before its messages are fetched, so that one which the hub cannot answer is not repeated for
-  /// ever.
-  package func take(_ page: Page, at time: Timestamp) throws {
-    var delete = try store.connection.prepare("DELETE FROM hub_page WHERE conversation = ? AND from_seq = ?")
-    delete.bind(page.conversation)
-    delete.bind(page.seqs.lowerBound)
-    try delete.run()
+  /// A request is removed before its fifth attempt, so that one which the hub cannot answer is not repeated for ever.
+  package func begin(_ page: Page, at time: Timestamp) throws {
+    var begin = try store.connection.prepare(
+      "UPDATE hub_page SET attempts = attempts + 1 WHERE conversation = ? AND from_seq = ?")
+    begin.bind(page.conversation)
+    begin.bind(page.seqs.lowerBound)
+    try begin.run()
+    try store.connection.execute("DELETE FROM hub_page WHERE attempts > 4")
     var update = try store.connection.prepare("UPDATE hub_floor SET fetched_at = ? WHERE conversation = ?")
     update.bind(time)
     update.bind(page.conversation)
     try update.run()
+  }
+
+  /// Removes a request that was answered.
+  package func finish(_ page: Page) throws {
+    var delete = try store.connection.prepare(
+      "DELETE FROM hub_page WHERE conversation = ? AND from_seq = ? AND to_seq <= ?")
+    delete.bind(page.conversation)
+    delete.bind(page.seqs.lowerBound)
+    delete.bind(page.seqs.upperBound)
+    try delete.run()
   }
 
   // MARK: Raising floors
@@ -199,7 +210,7 @@ package struct HubFloors {
 
   /// The highest number that the floor of a conversation may have now; 1 if all its messages must stay.
   ///
-  /// A message stays as long as the user has not read it, unless they block its sender. The messages after it stay, too.
+  /// A message stays as long as the user has not read it. So do the messages after it, unless the user blocks its sender.
   /// All stay while what the user decided about the conversation is not on the hub.
   package func highest(_ conversation: ConversationKey, of user: UserKey) throws -> Int {
     var statement = try store.connection.prepare(
@@ -246,9 +257,8 @@ package struct HubFloors {
       AND NOT EXISTS (SELECT 1 FROM hidden_range h WHERE h.conversation = ?1 AND h.user = ?4 AND h.is_deleted
         AND m.seq BETWEEN h.from_seq AND h.to_seq)
       AND NOT EXISTS (SELECT 1 FROM report r WHERE r.message = m.id)
-      AND (EXISTS (SELECT 1 FROM read_range r WHERE r.conversation = ?1 AND r.user = ?4
-          AND m.seq BETWEEN r.from_seq AND r.to_seq)
-        OR sender IN (SELECT blocked FROM block WHERE user = ?4))
+      AND EXISTS (SELECT 1 FROM read_range r WHERE r.conversation = ?1 AND r.user = ?4
+        AND m.seq BETWEEN r.from_seq AND r.to_seq)
       AND uuid NOT IN (SELECT reply_to FROM message WHERE conversation = ?1 AND seq >= ?2 AND reply_to NOT NULL)
       AND id IS NOT (SELECT last_message FROM conversation WHERE id = ?1)
       AND id IS NOT (SELECT id FROM message WHERE conversation = ?1
