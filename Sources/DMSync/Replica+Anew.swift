@@ -30,11 +30,10 @@ extension Replica {
     var state = old
     try store.hubKnown.remember(row.key, of: me)
     // A queued deletion hides its message too, and must not make the store forget that the user has hidden it anyway.
-    for range in try Session(messenger, store, me).deletedForMe(in: row.key) {
-      try store.hubKnown.setDeleted(range, in: row.key)
-    }
-    let hidden = try store.readState.hidden(.deleted, from: me, in: row.key)
-    try store.hubFloors.end(row.key, hidden: hidden + Session(messenger, store, me).deletedForMe(in: row.key))
+    let deleted = try Session(messenger, store, me).deletedForMe(in: row.key)
+    for range in deleted { try store.hubKnown.setDeleted(range, in: row.key) }
+    try store.hubFloors.end(
+      row.key, hidden: store.readState.hidden(.deleted, from: me, in: row.key) + deleted)
     if reason != .seesMore { try keepCopy(of: row) }
     // Operations are queued again even if the hub has all of them, because the hub may be restored again before the log
     // is pulled.

@@ -8,7 +8,7 @@ internal import DMSystem
 extension SyncEngine {
   /// Begins conversations at their floors that are pulled for the first time, if this store keeps only the last messages.
   func beginAtFloors() throws {
-    guard let kept = try hub().kept, hello?.hasPages == true else { return }
+    guard hello?.hasPages == true, !connection.toPull.isEmpty, let kept = try hub().kept else { return }
     let ids = try store.read { try connection.toPull.prefix(Self.pullSize).filter { try state(of: $0) == nil } }
     if ids.isEmpty { return }
     for start in try link.starts(of: ids, keeping: kept) {

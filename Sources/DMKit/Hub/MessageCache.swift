@@ -118,9 +118,7 @@ extension Session {
 
   /// Counts the conversations whose messages from after a time the store has not kept.
   func countLeftOut(_ conversations: [ConversationKey]?, since time: Timestamp) throws {
-    messenger.leftOut += try store.hubFloors.all().filter { key in
-      try conversations?.contains(key) ?? true && store.hubFloors.row(key).map { $0.at > time } ?? false
-    }.count
+    messenger.leftOut += try store.hubFloors.all(laterThan: time).filter { conversations?.contains($0) ?? true }.count
   }
 
   /// The numbers of a range of which the store has not kept the messages that the viewer sees.

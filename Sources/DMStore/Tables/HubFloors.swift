@@ -42,11 +42,12 @@ package struct HubFloors {
       fetchedAt: statement.timestamp(Column.fetchedAt), hidden: numberPairs(statement.text(Column.hidden)))
   }
 
-  /// The conversations with a floor.
-  package func all() throws -> [ConversationKey] {
+  /// The conversations with a floor, or with one whose first message is later than a time.
+  package func all(laterThan time: Timestamp? = nil) throws -> [ConversationKey] {
     guard store.isLinked else { return [] }
     var statement = try store.connection.prepare(
-      "SELECT conversation FROM hub_floor WHERE NOT is_past ORDER BY conversation")
+      "SELECT conversation FROM hub_floor WHERE NOT is_past AND (?1 IS NULL OR at > ?1) ORDER BY conversation")
+    statement.bind(time)
     return try statement.conversationKeys()
   }
 
