@@ -11,6 +11,8 @@ extension Replica {
     guard start.floor.seq > 1, let first = start.entries.first else { return }
     var log = try self.log(of: start.conversation, first, comparison, members)
     guard log.row.lastSeq == 0, log.state.rev < first.rev else { return }
+    // After a restore of the hub, operations may wait for messages that are below the floor. All messages are pulled then.
+    if try store.outbox.pending(in: log.row.key).contains(where: \.act.isOnMessage) { return }
     log.isWithoutMessages = true
     try store.logging(false) {
       for entry in start.entries where ![.read, .delivered].contains(entry.kind) { try apply(entry, to: &log) }
@@ -62,5 +64,9 @@ extension Replica {
     message.attachments = try Session(messenger, store, actor).receive(
       payload?.attachments ?? [], fetches: false, at: .now)
     if let stored = try store.messages.insertAgain(message, at: seq, of: row) { try keepContents(of: entry, stored) }
+    // The user had deleted the message for themselves, before the hub lost it and another machine sent it again.
+    guard let earlier = try store.hubKnown.row(id) else { return }
+    if earlier.isDeleted { try store.readState.hide(seq...seq, from: me, in: row.key, isDeleted: true) }
+    try store.hubKnown.delete(id)
   }
 }
