@@ -34,7 +34,8 @@ final class ConsumerLease {
     try write(conversations)
   }
 
-  /// Stores the conversations of the stream, because an acknowledgement marks only messages of these as delivered.
+  /// Stores the conversations of the stream, because an acknowledgement marks only messages of these conversations as
+  /// delivered.
   ///
   /// The conversations may change during the stream: a direct conversation of the query may be created.
   func describe(_ conversations: [ConversationKey]?) throws {

@@ -11,7 +11,7 @@ struct ImportMemory {
   var made: Set<Handle> = []
   /// Imported users whose handles were in the store before.
   ///
-  /// A user is removed when a stored message shows that an earlier run of this import created them.
+  /// A user is removed from this set when a stored message shows that an earlier run of this import created them.
   var unconfirmed: Set<Handle> = []
 }
 

@@ -31,7 +31,7 @@ extension Messenger {
     }
   }
 
-  /// Requests that the sync process of a linked store ask the hub who is online, during the next 12 seconds.
+  /// Makes the sync process of a linked store ask the hub who is online, for the next 12 seconds.
   public func watchPresence() { LiveFolder(path: location.live).give(.presenceWatched) }
 
   /// Waits until the hub of a linked store has reported who is online, at most until a time of `monotonicMicroseconds`.

@@ -228,7 +228,7 @@ extension Session {
 extension Session {
   /// Finds the message, and checks that all actions on it are allowed.
   ///
-  /// After this, `apply` cannot fail when the message of the line is already sent.
+  /// Called before the message of the line is sent, because `apply` must not fail after that.
   ///
   /// - Throws: `unknown_message`, `not_allowed`.
   func check(_ marks: ConsumerLine.Marks) throws -> (row: Conversations.Row, message: Message) {
