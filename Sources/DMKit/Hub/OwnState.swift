@@ -1,7 +1,7 @@
 internal import DMJSON
 
-/// An own state: what the user alone decides about a conversation, or about other users, in the form that the user's
-/// machines exchange.
+/// The state of a conversation, or of other users, that the user alone decides, in the form that the user's machines
+/// exchange.
 ///
 /// Equal values are always written as equal bytes.
 package struct OwnState: Equatable, Sendable {
@@ -38,7 +38,7 @@ package struct OwnState: Equatable, Sendable {
 
   /// This state without blocks and without marks of messages.
   ///
-  /// As the base of a merge, it lets the merge remove none of these.
+  /// A merge that has this state as its base removes none of these.
   package func withoutMarks() -> Self {
     var state = self
     (state.hidden, state.read, state.unread, state.blocked) = ([], [], [], [])

@@ -52,8 +52,8 @@ extension Session {
     Array(coalesced(ranges.sorted { $0.lowerBound < $1.lowerBound }).suffix(2000))
   }
 
-  /// Of the messages that the user had read without a receipt, according to the hub's state: those that this store has
-  /// not kept, and that still count as read.
+  /// The messages that this store has not kept, that still count as read, and that the user had read without a receipt,
+  /// according to the hub's state.
   private func stillReadBelowFloor(_ ranges: [SeqRange], in key: ConversationKey) throws -> [SeqRange] {
     guard let floor = try store.hubFloors.row(key)?.seq else { return [] }
     let below = ranges.filter { $0.lowerBound < floor }.map { $0.clamped(to: 1...(floor - 1)) }

@@ -69,7 +69,7 @@ final class ChangeFeed {
         isDry = isDry && count < Self.batch
         try keep(viewer)
       }
-      // The user sees no change in the rest of the log.
+      // No change in the rest of the log is visible to the user.
       if isDry, position.rev < logged.upperBound { position = Cursor.Position(rev: logged.upperBound) }
       return events
     }

@@ -120,7 +120,7 @@ package final class Follower {
     }
   }
 
-  /// Marks the messages of events as delivered, because the events have reached their reader.
+  /// Marks the messages of events as delivered, after the events have reached their reader.
   ///
   /// The marks are written at most once a second: by this call, while `next(within:)` waits, or before `next(within:)`
   /// returns nil. If the store is busy, the marks are written later. Nothing is written if the query does not ask for
@@ -213,8 +213,8 @@ package final class Follower {
     if bell?.descriptor != nil { look = RepeatingTimer(Self.seldom) }
   }
 
-  /// Waits until the bell or a signal changes, a descriptor of `endsWith` or `yieldsTo` ends the wait, or a time on the
-  /// monotonic clock is reached.
+  /// Waits until the bell or a signal changes, or `endsWith` or `yieldsTo` ends the wait, at most until a time on the
+  /// monotonic clock.
   ///
   /// - Returns: false if the other end of `endsWith` was closed.
   private func wait(until deadline: Int64) -> Bool {

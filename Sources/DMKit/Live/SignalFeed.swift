@@ -78,8 +78,7 @@ final class SignalFeed {
     return typingEvents(reported) + (try presenceEvents(reported))
   }
 
-  /// Sets the signals that make the sync process ask the hub who types and who is online, as far as this feed reports
-  /// it.
+  /// Refreshes the signals that make the sync process ask the hub who types and who is online, if this feed reports it.
   private func ask() throws {
     if kinds.contains(.presence) { folder.give(.presenceWatched) }
     guard kinds.contains(.typing) else { return }

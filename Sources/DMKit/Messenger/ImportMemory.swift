@@ -16,7 +16,7 @@ struct ImportMemory {
 }
 
 extension ImportBatch {
-  /// Throws the error of a line for a conversation.
+  /// Throws the error of a line that imports a conversation.
   ///
   /// If the conversation does not exist, refuses its later messages, too, because they would create a new group.
   func refuse(_ id: Identifier, _ error: DMError) throws -> Imported.Outcome {

@@ -19,8 +19,8 @@ extension Messenger {
     }
   }
 
-  /// Whether the files of a message need not be prepared, because the store has the message already, or is linked and
-  /// therefore imports nothing.
+  /// Whether the files of a message need not be prepared, because the store has the message already, or because a
+  /// linked store imports nothing.
   ///
   /// - Throws: the errors that the import of the message throws before it uses the files.
   package func needsNoFiles(_ message: ImportedMessage) throws -> Bool {

@@ -21,7 +21,7 @@ extension Messenger {
 
   /// Removes users from a group.
   ///
-  /// An announcement in the group names each of them.
+  /// An announcement in the group names each removed user.
   ///
   /// To remove the acting user, use `leave(_:)`.
   ///
@@ -137,7 +137,7 @@ extension Session {
     }
   }
 
-  /// Adds those users to a group who are not participants yet.
+  /// Adds to a group those of the users who are not participants yet.
   ///
   /// - Returns: whether any user was added.
   package func add(
@@ -184,7 +184,7 @@ extension Session {
     try store.members.set(.mutedUntil(.forever), of: user, in: conversation)
   }
 
-  /// Ends the membership of a user, and adds an announcement of this to the group.
+  /// Ends the membership of a user, and announces in the group that the user has left.
   package func end(_ user: UserKey, in row: inout Conversations.Row) throws {
     try announce(.userLeft, [store.users.handle(user).description], in: &row)
     try endMembership(of: user, in: row)

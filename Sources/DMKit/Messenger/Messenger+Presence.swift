@@ -61,7 +61,7 @@ extension Messenger {
 }
 
 extension Session {
-  /// The user with a handle, who must be the acting user or share a conversation with them.
+  /// The user with a handle, who must be the acting user, or share a conversation with the acting user.
   fileprivate func contact(_ other: Handle) throws -> User {
     guard let user = try store.users.user(other) else { throw try unknownUser(other) }
     guard try store.members.sharesConversation(me, other, among: nil) || other == handle else {
