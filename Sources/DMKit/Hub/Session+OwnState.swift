@@ -31,8 +31,8 @@ extension Session {
       try store.readState.privatelyRead(by: me, in: key, upTo: row.lastSeq, hasLeft: fields.hasLeft)
         + stillReadBelowFloor(base.read, in: key))
     if !fields.hasLeft {
-      // Messages of users that this user blocks are left out, because the receipts of another machine may include such
-      // messages.
+      // Messages of blocked users are left out: they are unread here, but a receipt of the user's other machine may
+      // include them, so they would seem to be marked as unread.
       state.unread = newest(
         try store.readState.unreadAgain(by: me, in: key, upTo: row.lastSeq).flatMap {
           difference(of: $0, minus: try store.readState.unreachable($0, as: viewer, in: key))
