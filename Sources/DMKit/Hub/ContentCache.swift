@@ -3,7 +3,7 @@ internal import DMModel
 internal import DMStore
 internal import DMSystem
 
-/// What a linked store keeps: how many messages and contents of attachments, and the limits of both.
+/// How many messages and contents of attachments a linked store has, and the limits of both.
 package struct KeptContents: Equatable, Sendable {
   package let count: Int
   /// The size of the contents in bytes.
@@ -13,17 +13,17 @@ package struct KeptContents: Equatable, Sendable {
   package let messageCount: Int
   /// How many messages of each conversation are kept; nil for any number.
   package let messageLimit: Int?
-  /// How old messages may be that are kept, in seconds; nil for any age.
+  /// The age in seconds up to which messages are kept; nil for any age.
   package let messageAge: Int?
 }
 
 extension Messenger {
-  /// What a linked store keeps; linear in the number of messages and contents.
+  /// How many messages and contents a linked store has; linear in their number.
   ///
   /// - Throws: `no_hub` for a store that is not linked.
   package func keptContents() throws -> KeptContents { try ContentCache(self).kept() }
 
-  /// Limits the bytes that contents of attachments may take in a linked store; `trimContents` removes what exceeds them.
+  /// Limits how many bytes the contents of attachments may take in a linked store; `trimContents` removes the excess.
   ///
   /// - Parameter limit: nil for any number.
   /// - Throws: `no_hub` for a store that is not linked, `hub_unreachable` for one that has left its hub.
@@ -33,26 +33,25 @@ extension Messenger {
     try store.write { try store.hub.set(contentsLimit: limit) }
   }
 
-  /// Whether contents take more bytes than they may; linear in their number, if there is a limit.
+  /// Whether the contents exceed their limit in bytes; linear in the number of contents, if there is a limit.
   package func exceedsContentsLimit() throws -> Bool {
     let cache = try ContentCache(self)
     guard let limit = cache.hub.contentsLimit else { return false }
     return try cache.bytes() > limit
   }
 
-  /// Removes contents that the hub has too, those that were used least recently first, while contents take more bytes than
-  /// they may.
+  /// Removes contents that the hub has too, the least recently used first, until the contents are within their limit.
   ///
-  /// Call it only while the hub is in the state with which the store was last compared: a hub that is restored, or that
-  /// no longer lets this store in, would not give the contents back. Does nothing while another process reads all contents,
-  /// such as for a backup.
+  /// Call this only while the hub has the state with which the store was last compared. A hub that was restored may
+  /// have lost the contents, and a hub that refuses this store does not return them. Does nothing while another process
+  /// reads all contents, for example for a backup.
   package func trimContents() throws { try ContentCache(self).trim() }
 
   /// Records that contents are used now, so that they stay for ten minutes.
   ///
-  /// - Returns: those that are not in the store.
+  /// - Returns: the contents that are not in the store.
   func noteUse(of hashes: Set<ContentHash>) throws -> Set<ContentHash> {
-    // The lock keeps a content that was found from being removed before its use is recorded.
+    // While this lock is held, no process removes a content that was found and whose use is not recorded yet.
     let lock = try location.contents.share()
     let absent = hashes.filter { !markUsed(location.contents.path(of: $0)) }
     _ = consume lock
@@ -60,7 +59,7 @@ extension Messenger {
   }
 }
 
-/// The contents of a linked store as a cache of what its hub has.
+/// The contents of attachments in a linked store, as a cache of the contents on its hub.
 private struct ContentCache {
   private let store: Store
   let hub: Hub.Row
@@ -68,7 +67,7 @@ private struct ContentCache {
 
   /// Microseconds for which a content stays after its last use, because a program may be about to read it.
   private static let useTime: Int64 = 600_000_000
-  /// Microseconds for which a content stays that the user has sent: a restored hub may have lost it.
+  /// Microseconds for which a content that the user has sent stays, because a restored hub may have lost it.
   private static let journalTime: Int64 = 30 * 86_400_000_000
   /// Microseconds for which the write lock is held at a time.
   private static let turn: Int64 = 20_000
@@ -94,14 +93,14 @@ private struct ContentCache {
       bytes > limit
     else { return }
     let usedBefore = Timestamp(microseconds: Timestamp.now.microseconds - Self.useTime)
-    // Read before the rows, so that a commit between the two is noticed below.
+    // The version is read before the rows, so that a commit between the two reads is noticed below.
     var version = try store.dataVersion()
     var evictable = try evictable()
-    // The one that was used least recently is the last.
+    // The least recently used content is the last.
     var left = evictable.compactMap { hash in contents.lastUse(of: hash).map { (hash: hash, time: $0) } }
       .filter { $0.time < usedBefore }.sorted { ($0.time, $0.hash.description) > ($1.time, $1.hash.description) }
     while bytes > limit, !left.isEmpty {
-      // As for a purge: no process adds a row for a content, or reads all of them, meanwhile.
+      // While both locks are held, as in a purge, no process adds a row for a content, or reads all contents.
       let lock = try store.writeLock()
       guard let sole = FileLock(ifFree: contents.path) else { return }
       if case let now = try store.dataVersion(), now != version { (version, evictable) = (now, try self.evictable()) }

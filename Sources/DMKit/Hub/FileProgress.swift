@@ -2,7 +2,9 @@ internal import DMJSON
 package import DMModel
 internal import DMSystem
 
-/// How much of a file was uploaded or fetched so far; other processes read it from a file of the folder `live`.
+/// How many bytes of a file were uploaded or fetched so far.
+///
+/// A process writes this to the folder `live`, where other processes read it.
 package struct FileProgress: Equatable {
   package let file: Identifier
   package let doneBytes: Int

@@ -1,12 +1,13 @@
 package import DMJSON
 package import DMStore
 
-/// The arguments of an operation, which the hub reads; the act, the conversation, the id of the message and the nonce
-/// are separate.
+/// The arguments of an operation, which the hub reads.
+///
+/// The act, the conversation, the id of the message and the nonce are stored separately.
 package struct HubArguments: Equatable, Sendable {
   /// The lifetime of a message in microseconds.
   package var lifetime: Int64?
-  /// The messages that were read.
+  /// The numbers of the messages that were read.
   package var ranges: [SeqRange] = []
   /// The number of the last message that was delivered.
   package var seq: Int?
@@ -17,8 +18,8 @@ package struct HubArguments: Equatable, Sendable {
   /// The lifetime of new messages in microseconds: nil if it does not change, `.some(nil)` for messages that never expire.
   package var expireAfter: Int64??
   package var showsPresence: Bool?
-  /// Whether the hub accepts an operation whose nonce was used before for another content, and answers with the first
-  /// entry.
+  /// Whether the hub accepts the operation even if its nonce was used before for another content; the hub then answers
+  /// with the entry of the first operation.
   package var isLax = false
   /// Why a message is reported; nil if no reason was given.
   package var reason: String?

@@ -98,8 +98,8 @@ extension JSONValue {
 }
 
 extension HubEntry {
-  /// The highest number of a person, and the highest rev.
+  /// The highest number of a person, and the highest rev, that a store accepts from the hub.
   package static let numberLimit = 1 << 53
-  /// The highest number of a message that a store keeps.
+  /// The highest number of a message that a store accepts from the hub.
   package static let seqLimit = 1 << 40
 }

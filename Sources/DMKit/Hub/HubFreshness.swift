@@ -2,7 +2,7 @@ public import DMModel
 internal import DMStore
 internal import DMSystem
 
-/// Describes how fresh the data is that a store has from its hub.
+/// How fresh a store's data from its hub is.
 public struct HubFreshness: Equatable, Sendable {
   /// When the hub last answered the store; nil if it never did.
   public let asOf: Timestamp?
@@ -28,7 +28,7 @@ extension Messenger {
 
   /// - Parameters:
   ///   - evenOffline: whether to wait even if the sync process could not reach the hub at its last attempt.
-  ///   - startsNone: why no sync process may be started, as a clause; nil if one may be.
+  ///   - startsNone: why no sync process may be started, as a clause; nil if one may be started.
   ///   - carry: starts the sync process; returns the reason if it cannot be started, otherwise nil.
   package func refresh(
     within limit: Duration, evenOffline: Bool, startsNone: String? = nil, carry: () -> String?
@@ -62,7 +62,7 @@ extension Messenger {
   package func noteReader() { if hasCarrier { touchReadFile() } }
 
   private func touchReadFile() {
-    // Each change of the file wakes the sync process.
+    // Each change of the file wakes the sync process, so the file is changed at most once in 10 seconds.
     if let last = FileStatus(location.liveRead)?.modified,
       abs(Timestamp.now.microseconds - last.microseconds) < 10_000_000
     {
@@ -91,8 +91,8 @@ extension Messenger {
   ///
   /// - Parameters:
   ///   - end: the end of the wait, as a time of `monotonicMicroseconds`.
-  ///   - evenOffline: whether to wait even while the sync process cannot reach the hub, and until the queued operations
-  ///     are pushed.
+  ///   - evenOffline: true to wait even while the sync process cannot reach the hub, and also until the queued
+  ///     operations are pushed.
   ///   - carry: starts the sync process; returns the reason if it cannot be started, otherwise nil.
   /// - Returns: nil after a comparison; otherwise the reason why the store was not compared, as a clause.
   package func compareWithHub(
@@ -129,7 +129,8 @@ extension Messenger {
     }
   }
 
-  /// Why the hub is unlikely to answer soon, by the state of a sync process that runs; nil if it may answer.
+  /// Why the hub is unlikely to answer soon, judging by the state of the running sync process; nil if the hub may
+  /// answer.
   private func knownFault(_ running: RunningState) -> String? {
     switch running.state {
     case .waiting: return running.words

@@ -175,7 +175,7 @@ package enum HubLimits {
     min(max(microseconds, 1_000_000), 366 * 86_400_000_000)
   }
 
-  /// The maximum number of messages that a hub returns by their numbers in one call.
+  /// The maximum number of messages that a hub returns in one call that requests messages by their numbers.
   package static let pageMessages = 500
 
   /// The sizes of a file that are accepted, in bytes.

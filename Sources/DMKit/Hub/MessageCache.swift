@@ -5,8 +5,7 @@ internal import DMSystem
 extension Messenger {
   /// Decides which messages of each conversation a linked store keeps; `trimMessages` removes the others.
   ///
-  /// - Parameter kept: nil for all messages. Messages that are gone do not come back by this, but are fetched when they
-  ///   are read.
+  /// - Parameter kept: nil for all messages. Messages that were removed before are fetched only when they are read.
   /// - Throws: `no_hub` for a store that is not linked, `hub_unreachable` for one that has left its hub.
   package func keep(_ kept: KeptMessages?) throws {
     let (store, hub) = try linkedStore()
@@ -40,7 +39,8 @@ extension Messenger {
     return try compareWithHub(until: monotonicMicroseconds() + limit.microseconds, carry: self.pages.carry)
   }
 
-  /// What the reads since the last call have left out because the store has not kept it, as a clause; nil for nothing.
+  /// A clause that says which messages the reads since the last call have left out, because the store has not kept
+  /// them; nil for none.
   package func takeAbsence() -> String? {
     defer { (whyPagesAreMissing, leftOut) = (nil, 0) }
     if let fault = whyPagesAreMissing { return "older messages are only on the hub, and are missing here; \(fault)" }
@@ -50,17 +50,17 @@ extension Messenger {
       "older messages of \(conversations) are only on the hub, and were left out; to read them, ask one conversation for their numbers"
   }
 
-  /// Records that a page is missing on the hub, too.
+  /// Records that the hub does not have the messages of a page, either.
   func noteMissingPage() {
     (whyPagesAreMissing, pagesFailedAt) = ("the hub does not have them", monotonicMicroseconds())
   }
 
-  /// Whether messages that the store has not kept can be asked for: not right after a failure.
+  /// Whether the hub may be asked for messages that the store has not kept; false for five seconds after a failure.
   var mayFetch: Bool { pagesFailedAt.map { monotonicMicroseconds() - $0 > 5_000_000 } ?? true }
 
   /// Removes messages that the store need not keep, and that the hub has.
   ///
-  /// Call it only while the hub is in the state with which the store was last compared.
+  /// Call this only while the hub has the state with which the store was last compared.
   ///
   /// - Parameters:
   ///   - slack: by how many messages a conversation may exceed its limit before any of them is removed.
@@ -71,19 +71,21 @@ extension Messenger {
   }
 }
 
-/// The error for an act that needs messages which a linked store has not kept; they are fetched, and the act is tried again.
+/// Thrown by an act that needs messages which a linked store has not kept.
+///
+/// The caller fetches the messages, and tries the act again.
 struct AbsentMessage: Error { let page: HubFloors.Page }
 
 extension Session {
-  /// Throws if a linked store has not kept a message, so that it is fetched.
+  /// Throws if a linked store has not kept a message, so that the caller fetches the message.
   ///
-  /// - Throws: `AbsentMessage`, with the messages before it, too, which may be needed next.
+  /// - Throws: `AbsentMessage` for this message and for those before it, which may be needed next.
   func requireKept(_ seq: Int, of row: Conversations.Row, _ reference: String) throws {
     guard try !missing(in: seq...seq, of: row.key, as: viewer).isEmpty else { return }
     try fetch(missing(in: 1...seq, of: row.key, as: viewer), of: row, reference)
   }
 
-  /// The time of a message; fetches it if it was not kept.
+  /// The time of a message; throws `AbsentMessage` if the store has not kept the message.
   func time(of reference: MessageReference) throws -> Timestamp {
     let address = try find(reference)
     if let row = try store.conversations.row(key: address.conversation) {
@@ -92,7 +94,7 @@ extension Session {
     return try store.messages.time(of: address)
   }
 
-  /// The newest messages of a conversation that the user sees, as `Messages.end`; fetches those that were not kept.
+  /// The same as `Messages.end`; throws `AbsentMessage` if the result needs messages that the store has not kept.
   func end(_ count: Int, of row: Conversations.Row) throws -> (seq: Int?, count: Int) {
     let end = try store.messages.end(count, of: row, as: viewer)
     if let floor = try store.hubFloors.row(row.key)?.seq, end.seq ?? 0 < floor {
@@ -111,24 +113,24 @@ extension Session {
       subject: reference, remedy: .showHubStatus)
   }
 
-  /// Counts a conversation if some of its messages are not in the store.
+  /// Counts a conversation as left out if the store has not kept all messages of some ranges.
   func noteAbsent(_ ranges: [SeqRange], in key: ConversationKey) throws {
     if try ranges.contains(where: { try !store.hubFloors.absent($0, in: key).isEmpty }) { messenger.leftOut += 1 }
   }
 
-  /// Counts the conversations whose messages from after a time the store has not kept.
+  /// Counts the conversations of which the store has not kept all messages after a time.
   func countLeftOut(_ conversations: [ConversationKey]?, since time: Timestamp) throws {
     messenger.leftOut += try store.hubFloors.all(laterThan: time).filter { conversations?.contains($0) ?? true }.count
   }
 
-  /// The numbers of a range of which the store has not kept the messages that the viewer sees.
+  /// The numbers of the messages in a range that the viewer sees, but the store has not kept.
   func missing(in range: SeqRange, of conversation: ConversationKey, as viewer: Viewer) throws -> [SeqRange] {
     let absent = try store.hubFloors.absent(range, in: conversation)
     if absent.isEmpty { return [] }
     return try difference(of: absent, minus: viewer.hidden(in: range, of: conversation))
   }
 
-  /// The newest numbers of some ranges, as many as a page has.
+  /// The highest numbers of some ranges, at most as many as fit into one page.
   func page(of ranges: [SeqRange]) -> [SeqRange] {
     var left = HubLimits.pageMessages
     var page: [SeqRange] = []
@@ -141,16 +143,16 @@ extension Session {
   }
 }
 
-/// The messages of a linked store as a cache of what its hub has.
+/// The messages of a linked store, as a cache of the messages on its hub.
 private struct MessageCache {
   private let store: Store
   private let hub: Hub.Row
 
-  /// Microseconds for which messages stay that were fetched because they were read.
+  /// Microseconds for which messages stay after they were fetched for a reader.
   private static let useTime: Int64 = 600_000_000
   /// Microseconds for which the write lock is held at a time.
   private static let turn: Int64 = 20_000
-  /// The maximum number of messages that are looked for at a time.
+  /// The maximum number of messages that one query selects for removal.
   private static let batch = 2000
 
   init(_ messenger: Messenger) throws { (store, hub) = try messenger.linkedStore() }
@@ -176,9 +178,9 @@ private struct MessageCache {
     _ fetchedBefore: Timestamp,
     until end: Int64
   ) throws -> Bool {
-    // Read before the messages, so that a commit between the two is noticed.
+    // The version is read before the messages, so that a commit between the two reads is noticed.
     let version = try store.dataVersion()
-    // Somebody may still read what was fetched.
+    // A program may still be reading the messages that were fetched.
     if let floor = try store.hubFloors.row(conversation), floor.fetchedAt > fetchedBefore { return true }
     while true {
       var (floor, messages) = try store.read { try removable(conversation, kept, awaited) }
@@ -190,7 +192,7 @@ private struct MessageCache {
           try removeSome(of: &messages, floor, conversation)
           return true
         }
-        // Another process has written, and may need one of them. They are looked for again the next time.
+        // Another process has written, and may need one of these messages. The next call selects the messages again.
         if !isSame { return false }
         floor = nil
       }
@@ -202,7 +204,7 @@ private struct MessageCache {
     }
   }
 
-  /// The messages of a conversation that can be removed now, the last one first, and its floor if it rises.
+  /// The messages of a conversation that can be removed now, the last one first, and the new floor if it is higher.
   private func removable(
     _ conversation: ConversationKey, _ kept: KeptMessages, _ awaited: [ConversationKey: Int]
   ) throws -> (floor: Int?, messages: [Messages.Address]) {
@@ -213,7 +215,7 @@ private struct MessageCache {
     return (floor > before?.seq ?? 1 ? floor : nil, messages.reversed())
   }
 
-  /// Removes messages for the time of a turn, after it has raised the floor.
+  /// Raises the floor if `floor` is not nil, and then removes messages for at most the time `turn`.
   private func removeSome(of messages: inout [Messages.Address], _ floor: Int?, _ conversation: ConversationKey) throws
   {
     if let floor {

@@ -77,7 +77,8 @@ extension Messenger {
     var wait = FetchWait(self, store)
     let bytes = try wait.begin(wanted)
     while true {
-      // A content that came first stays until the last one has come.
+      // Each round records the use of all contents, so that the first one is not removed before the last one is
+      // fetched.
       wanted = try noteUse(of: all)
       if try wanted.isEmpty || !wait.goesOn(wanted) { return }
       if !hasCarrier, let fault = carry() { throw DMError(.hubUnreachable, fault, remedy: .showHubStatus) }

@@ -4,7 +4,7 @@ internal import DMStore
 internal import DMSystem
 
 extension Messenger {
-  /// Whether the store is linked to a hub; if so, each of its other users has a store of their own.
+  /// Whether the store is linked to a hub; if so, each other user has a store of their own.
   package var isLinked: Bool { get throws { try existingStore()?.isLinked ?? false } }
 
   /// The path of the lock that the sync process of the store holds.
@@ -212,7 +212,7 @@ extension Messenger {
 }
 
 extension Store {
-  /// When the hub accepts the files of a message, if the user is over their quota; nil if they are within it.
+  /// When the hub accepts the files of a message, if the user is over their quota; nil if the user is within the quota.
   fileprivate func filesPostponedUntil(_ row: Outbox.Row) throws -> Timestamp? {
     guard row.act == .say else { return nil }
     return try HubArguments(json: row.arguments).files.flatMap(hubFiles.rows).compactMap(\.postponedUntil).max()
@@ -228,7 +228,9 @@ extension Store {
     return try outbox.postponedUntil() ?? queued.compactMap(filesPostponedUntil).max()
   }
 
-  /// Whether an operation is a change of its conversation, or waits for one; such a change waits for all files before it.
+  /// Whether an operation changes its conversation, or waits for an operation that does.
+  ///
+  /// Such a change waits for the files of all earlier messages.
   private func followsChange(_ row: Outbox.Row) throws -> Bool {
     func isChange(_ row: Outbox.Row) -> Bool { ![.say, .read, .delivered].contains(row.act) && !row.act.isOnMessage }
     guard let conversation = row.conversation else { return isChange(row) }
@@ -243,7 +245,7 @@ extension Store {
 }
 
 extension HubFiles.Row {
-  /// When the hub accepts the file, if the user is over their quota; nil if they are within it.
+  /// When the hub accepts the file, if the user is over their quota; nil if the user is within the quota.
   fileprivate var postponedUntil: Timestamp? {
     fault == Messenger.overQuota ? notBefore.flatMap { $0 > .now ? $0 : nil } : nil
   }

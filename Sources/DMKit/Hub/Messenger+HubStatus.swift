@@ -72,7 +72,8 @@ extension Messenger {
 }
 
 extension Hub.Row {
-  /// What is wrong if another store has connected with the login of this one in the last hour; nil without a connection.
+  /// The fault if another store has connected with the login of this store in the last hour; nil if there is none, or
+  /// if the store is not connected.
   fileprivate func copyFault(in state: HubStatus.State) -> String? {
     guard let copiedAt, Timestamp.now.microseconds - copiedAt.microseconds < 3_600_000_000,
       [.live, .polling].contains(state)

@@ -1,7 +1,7 @@
 internal import DMJSON
 
-/// An own state: what the user alone decides about a conversation, or about other users, in the form that the user's
-/// machines exchange.
+/// The state of a conversation, or of other users, that the user alone decides, in the form that the user's machines
+/// exchange.
 ///
 /// Equal values are always written as equal bytes.
 package struct OwnState: Equatable, Sendable {
@@ -19,7 +19,9 @@ package struct OwnState: Equatable, Sendable {
   package var read: [SeqRange] = []
   /// The messages that the user has marked as unread after a receipt.
   package var unread: [SeqRange] = []
-  /// The number of the last message that the writer had; a machine takes a state only after it has that message.
+  /// The number of the last message on the machine that wrote the state.
+  ///
+  /// Another machine takes the state only after it has that message, or after the hub has lost it.
   package var lastSeq = 0
   /// The users that this user blocks.
   package var blocked: Set<Handle> = []
@@ -34,7 +36,9 @@ package struct OwnState: Equatable, Sendable {
     return copy == other
   }
 
-  /// This state without marks of messages and blocks, for use as the base of a merge that must not remove any of these.
+  /// This state without blocks and without marks of messages.
+  ///
+  /// A merge that has this state as its base removes none of these.
   package func withoutMarks() -> Self {
     var state = self
     (state.hidden, state.read, state.unread, state.blocked) = ([], [], [], [])
@@ -45,8 +49,8 @@ package struct OwnState: Equatable, Sendable {
   ///
   /// If both changed the same field, this state wins.
   ///
-  /// - Parameter bases: the states from which the other may have been made; a field of this state that differs from one
-  ///   of them counts as changed.
+  /// - Parameter bases: the states from which the other state may have been made. A field of this state that differs
+  ///   from any of them counts as changed.
   package func merged(with other: Self, since bases: [Self]) -> Self {
     func decide<Value: Equatable>(_ field: KeyPath<Self, Value>) -> Value {
       bases.allSatisfy { $0[keyPath: field] == self[keyPath: field] } ? other[keyPath: field] : self[keyPath: field]
@@ -80,7 +84,7 @@ package struct OwnState: Equatable, Sendable {
 
   private static let version = 1
 
-  /// The first bytes of each state that this version can change.
+  /// The first bytes of each state that this version of dm can read.
   package static let prefix = Array("{\"v\":\(version)".utf8)
 
   /// The maximum size in bytes of a state that a hub stores.

@@ -8,10 +8,10 @@ package struct RunningState: Equatable {
   package var attempts = 0
   package var lastSyncAt: Timestamp?
   package var nextAttemptAt: Timestamp?
-  /// The modification time of the request file at the last request for a comparison that was answered.
+  /// The modification time that the request file had at the last answered request for a comparison.
   package var answered: Timestamp?
-  /// The modification time of the request file at the last request after which everything was pulled; operations may
-  /// still have been queued then.
+  /// The modification time that the request file had at the last request after which everything was pulled, even if
+  /// operations were still queued.
   package var pulled: Timestamp?
   package var fault: String?
   /// Whether the hub refuses the store.

@@ -38,8 +38,9 @@ extension Session {
     try store.hubFiles.set(isUploaded: false, of: key)
   }
 
-  /// Queues the upload of a file under another id, because the hub has another file with its id; changes the waiting
-  /// messages that have the file.
+  /// Queues the upload of a file under another id, because the hub has a different file with the present id.
+  ///
+  /// Also changes the id in the queued messages and edits.
   package func replace(_ file: HubFiles.Row, with other: Identifier) throws {
     try store.hubFiles.set(isUploaded: true, of: file.key)
     try upload(other, file.key.hash, file.key.size)
@@ -118,7 +119,7 @@ extension Session {
     }
   }
 
-  /// If this number of contents waits to be fetched, no more are queued until the user requests them.
+  /// If this number of contents waits to be fetched, no more are queued, except contents that the user requests.
   private static var mostWanted: Int { 1000 }
 
   /// The size in bytes up to which a content is fetched as soon as its message arrives.

@@ -3,7 +3,7 @@ internal import DMStore
 // The user's own state of a conversation, which the user's machines exchange through the hub.
 
 extension Session {
-  /// The user's own state of a conversation; for nil, the state that is not about one conversation.
+  /// The user's own state of a conversation; for a nil key, the state that is not about one conversation.
   ///
   /// Parts of the hub's state that this store cannot show are returned as the hub has them, so that they do not seem to
   /// be removed here.
@@ -31,8 +31,8 @@ extension Session {
       try store.readState.privatelyRead(by: me, in: key, upTo: row.lastSeq, hasLeft: fields.hasLeft)
         + stillReadBelowFloor(base.read, in: key))
     if !fields.hasLeft {
-      // Messages of users that this user blocks are left out, because the receipts of another machine may include such
-      // messages.
+      // Messages of blocked users are left out: they are unread here, but a receipt of the user's other machine may
+      // include them, so they would seem to be marked as unread.
       state.unread = newest(
         try store.readState.unreadAgain(by: me, in: key, upTo: row.lastSeq).flatMap {
           difference(of: $0, minus: try store.readState.unreachable($0, as: viewer, in: key))
@@ -52,8 +52,8 @@ extension Session {
     Array(coalesced(ranges.sorted { $0.lowerBound < $1.lowerBound }).suffix(2000))
   }
 
-  /// The messages that the user had read without a receipt according to the hub's state, that this store has not kept, and
-  /// that are still read.
+  /// The messages that this store has not kept, that still count as read, and that the user had read without a receipt,
+  /// according to the hub's state.
   private func stillReadBelowFloor(_ ranges: [SeqRange], in key: ConversationKey) throws -> [SeqRange] {
     guard let floor = try store.hubFloors.row(key)?.seq else { return [] }
     let below = ranges.filter { $0.lowerBound < floor }.map { $0.clamped(to: 1...(floor - 1)) }
@@ -61,7 +61,8 @@ extension Session {
       let read = try store.readState.readRanges(of: me, in: key, overlapping: range).map { $0.clamped(to: range) }
       return difference(of: read, minus: try store.readState.receipts(of: me, in: key, overlapping: range))
     }
-    // A range is kept whole, so that the user's own messages in it, which are kept, leave no gaps.
+    // A range with at least one missing message is returned whole, so that the user's own messages in it, which the
+    // store has, leave no gaps.
     return try open.filter { try !store.hubFloors.absent($0, in: key).isEmpty }
   }
 
@@ -159,7 +160,7 @@ extension Session {
     _ = try change(read, again, in: key, at: .now)
     _ = try change(difference(of: new(old.unread, state.unread), minus: state.read), privately, in: key, at: .now)
     _ = try change(difference(of: new(state.unread, old.unread), minus: state.hidden), again, in: key, at: .now)
-    // Unread messages are kept, so those that were not are fetched.
+    // A store keeps unread messages, so the missing ones are fetched.
     for range in try (read + new(state.unread, old.unread)).flatMap({ try store.hubFloors.absent($0, in: key) }) {
       try store.hubFloors.want(HubFloors.Page(conversation: key, seqs: range))
     }

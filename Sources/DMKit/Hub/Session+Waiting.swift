@@ -87,7 +87,7 @@ extension Session {
   }
 
   /// Shows a message as the hub has it, with the effects of the user's queued operations; does nothing if no operation
-  /// was ever queued.
+  /// on the message was queued.
   ///
   /// - Parameter ended: the act of the user's operation that the hub has just carried out; nil for none.
   package func showWaitingActs(on message: Messages.Row, _ id: Identifier, ended: Outbox.Act? = nil) throws {

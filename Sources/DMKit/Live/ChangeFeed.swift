@@ -15,7 +15,7 @@ final class ChangeFeed {
   /// Whether the last batch reached the end of the log.
   private(set) var isDry = false
 
-  /// The maximum number of changes in a batch, small enough that each batch fits into the memory of the previous batch.
+  /// The maximum number of changes in a batch; small, so that each batch can reuse the memory of the last batch.
   private static let batch = 50
 
   init(_ messenger: Messenger, _ query: EventQuery, _ store: Store, watched: WatchedConversations? = nil) throws {
@@ -69,7 +69,7 @@ final class ChangeFeed {
         isDry = isDry && count < Self.batch
         try keep(viewer)
       }
-      // All changes after the last row are invisible to the user.
+      // No change in the rest of the log is visible to the user.
       if isDry, position.rev < logged.upperBound { position = Cursor.Position(rev: logged.upperBound) }
       return events
     }
@@ -125,8 +125,8 @@ final class ChangeFeed {
 
   /// Adds the events of a change or, if the change concerns many messages, the events of its next part.
   private func addEvents(of row: Changes.Row, _ viewer: Viewer, _ events: inout [MessagingEvent]) throws {
-    // The position is `(rev, seq)`: the events of all changes up to `rev` were returned, and of change `rev + 1` the
-    // events of the messages up to `seq`.
+    // The position is `(rev, seq)`: the events of all changes up to `rev` were returned, and so were the events of
+    // change `rev + 1` for the messages up to `seq`.
     let delivered = row.rev == position.rev + 1 ? position.seq : 0
     position = Cursor.Position(rev: row.rev)
     guard let isMember = try viewer.isMember(of: row.conversation, at: row.rev) else { return }
@@ -190,7 +190,7 @@ final class ChangeFeed {
     }
   }
 
-  /// The update for a message that the hub has numbered; `replaces` is the id under which it waited, if that was another.
+  /// The update for a message that the hub has numbered; `replaces` is the id that the message had before, if any.
   private func ordered(_ message: Message) throws -> Message {
     var message = message
     message.update = .ordered
@@ -225,7 +225,7 @@ final class ChangeFeed {
     return row.user == viewer.user || seen.isListed ? seen : nil
   }
 
-  /// The deletion in a change; nil if the user could not see the message before its deletion.
+  /// The deletion in a change; nil if the user did not see the message, or another user deleted it for themselves.
   private func deletion(_ row: Changes.Row, _ viewer: Viewer) throws -> Deletion? {
     guard let stored = row.stored, let seq = row.seqs?.lowerBound else { return nil }
     let isForAll = row.kind == .deleted
@@ -271,8 +271,8 @@ final class ChangeFeed {
   /// - Parameter isOnly: whether the receipt changed the status of the messages of this sender only.
   private func counts(_ user: UserKey, for sender: UserKey, isOnly: Bool, _ viewer: Viewer) throws -> Bool {
     let blocked = try viewer.statuses.blockedUsers(by: sender)
-    // A user that the sender blocks must not see that receipts of others change the status and their own receipts do
-    // not.
+    // A user that the sender blocks does not get this event. Otherwise they could notice that receipts of other users
+    // change the status, and that their own receipts do not.
     if isOnly, blocked.contains(viewer.user) { return false }
     return user == viewer.user || !blocked.contains(user)
   }
@@ -295,6 +295,6 @@ private struct StatusPart {
 }
 
 extension Changes.Filter {
-  /// Whether the query can select nothing, so that no read is necessary.
+  /// Whether no change can pass the filter, so that no read is necessary.
   fileprivate var selectsNothing: Bool { kinds.isEmpty || conversations?.isEmpty == true }
 }

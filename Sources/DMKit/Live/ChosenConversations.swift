@@ -11,7 +11,8 @@ struct ChosenConversations {
   /// The keys of the conversations that exist; nil for all conversations that the user is in.
   private(set) var keys: [ConversationKey]?
 
-  /// - Parameter watched: the object through which the program changes the conversations later; nil if it cannot.
+  /// - Parameter watched: the object through which the program changes the conversations later; nil if the program
+  ///   cannot change them.
   init(_ references: [ConversationReference], _ watched: WatchedConversations?) {
     self.watched = watched
     choose(references)
@@ -21,7 +22,8 @@ struct ChosenConversations {
     (missing, keys) = (references, references.isEmpty ? nil : [])
   }
 
-  /// Adopts the conversations that the program has set since the last call, and looks up those that did not exist then.
+  /// Takes over the conversations that the program has set since the last call, and looks up again those that did not
+  /// exist yet.
   mutating func resolve(_ session: Session) throws {
     if let (references, version) = watched?.changed(since: version) {
       choose(references)

@@ -12,7 +12,7 @@ final class ConsumerLease {
   private let lock: FileLock
   private var described: [ConversationKey]?
 
-  /// Finds the consumer, or creates it at the start in the query, and acquires its lease.
+  /// Finds the consumer, or creates it at the position `start` of the query, and acquires its lease.
   init(_ name: String, _ messenger: Messenger, _ query: EventQuery, conversations: [ConversationKey]?) throws {
     try Consumer.check(name: name)
     let found = try messenger.writing { session in
@@ -34,7 +34,8 @@ final class ConsumerLease {
     try write(conversations)
   }
 
-  /// Stores the conversations of the stream, because an acknowledgement marks only messages of these as delivered.
+  /// Stores the conversations of the stream, because an acknowledgement marks only messages of these conversations as
+  /// delivered.
   ///
   /// The conversations may change during the stream: a direct conversation of the query may be created.
   func describe(_ conversations: [ConversationKey]?) throws {

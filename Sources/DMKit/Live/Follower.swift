@@ -23,7 +23,8 @@ package final class Follower {
   private var bell: Watch?
   private var delivery: DeliveryMarks
   private var beat: RepeatingTimer?
-  /// The timer for `keepCarrier`, which fires first at the beginning; nil in a store that is not linked.
+  /// The timer for `keepCarrier`, which is due at once for the first time; nil if the store is not linked, or if the
+  /// query does not follow.
   private var carrierBeat: RepeatingTimer?
   private var heartbeat: RepeatingTimer?
   private var look: RepeatingTimer
@@ -33,8 +34,7 @@ package final class Follower {
   ///
   /// The follower returns events before it reads `expiry`, so that the reader gets them sooner.
   private var mustReadExpiry = true
-  /// The time on the monotonic clock before which the follower does not try again to delete expired messages, after a
-  /// failure.
+  /// After a failure to delete expired messages, the time on the monotonic clock from which the follower may try again.
   private var noExpiryBefore: Int64 = 0
   private var mustRead = true
   private var hasCaughtUp = false
@@ -43,15 +43,15 @@ package final class Follower {
   private static let often: Int64 = 100_000
   private static let seldom: Int64 = 1_000_000
 
-  /// A descriptor; the stream ends when its other end is closed, because nothing reads the output any more.
+  /// The stream ends when the other end of this descriptor is closed, because nothing reads the output any more.
   package var endsWith: Int32?
 
   /// Descriptors that end a wait when they have input or are closed, because the program must read from them.
   package var yieldsTo: [Int32] = []
   private var mustYield = false
 
-  /// Called at the beginning and then every 5 seconds in a linked store; the program starts the sync process if it does
-  /// not run.
+  /// Called in a linked store, at the beginning and then every 5 seconds, so that the program can start a sync process
+  /// if none is running.
   package var keepCarrier: () -> Void = {}
 
   /// Why a change cannot wake the follower; nil if it can.
@@ -82,7 +82,7 @@ package final class Follower {
       ? nil : SignalFeed(messenger, query.kinds, feed, isLinked: store.isLinked && query.follows)
     if query.kinds.contains(.hub), query.follows, store.isLinked { hub = HubFeed(messenger) }
     delivery = DeliveryMarks(isWanted: query.marksDelivered && query.consumer == nil)
-    // The start is 15 seconds ago, so that the first signal is due now.
+    // The timer starts 15 seconds ago, so that the first presence signal is due now.
     if query.signalsPresence, query.follows { beat = RepeatingTimer(15_000_000, from: -15_000_000) }
     if store.isLinked, query.follows { carrierBeat = RepeatingTimer(5_000_000, from: -5_000_000) }
     heartbeat = (query.heartbeat ?? (query.consumer == nil ? nil : .seconds(5))).map {
@@ -120,7 +120,7 @@ package final class Follower {
     }
   }
 
-  /// Marks the messages of events as delivered, because the events have reached their reader.
+  /// Marks the messages of events as delivered, after the events have reached their reader.
   ///
   /// The marks are written at most once a second: by this call, while `next(within:)` waits, or before `next(within:)`
   /// returns nil. If the store is busy, the marks are written later. Nothing is written if the query does not ask for
@@ -132,8 +132,8 @@ package final class Follower {
     try delivery.write(messenger)
   }
 
-  /// The next events of the change log, a heartbeat, or the event that the log is read to its end; nil if there are
-  /// none.
+  /// The next events of the change log, a heartbeat, or the event `caughtUp` after the log was read to its end; nil if
+  /// there is no event.
   private func available() throws -> [MessagingEvent]? {
     repeat {
       if query.follows, let heartbeat = try beats() { return [heartbeat] }
@@ -213,7 +213,8 @@ package final class Follower {
     if bell?.descriptor != nil { look = RepeatingTimer(Self.seldom) }
   }
 
-  /// Waits until the bell rings, a signal changes, or a time on the monotonic clock is reached.
+  /// Waits until the bell or a signal changes, or `endsWith` or `yieldsTo` ends the wait, at most until a time on the
+  /// monotonic clock.
   ///
   /// - Returns: false if the other end of `endsWith` was closed.
   private func wait(until deadline: Int64) -> Bool {

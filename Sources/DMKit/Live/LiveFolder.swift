@@ -1,7 +1,7 @@
 package import DMModel
 internal import DMSystem
 
-/// The folder of signals.
+/// The folder of signals, such as typing and presence.
 ///
 /// Each signal is an empty file; the modification time of the file is the time of the signal.
 ///
@@ -10,10 +10,10 @@ package struct LiveFolder {
   package enum Signal: Hashable {
     case typing(Identifier, Handle)
     case present(Handle)
-    /// A program shows who types in a conversation, or with nil in all conversations. The sync process asks the hub for
-    /// this.
+    /// A program shows who types in this conversation; nil for all conversations. The sync process therefore asks the
+    /// hub who types.
     case watched(Identifier?)
-    /// A program shows who is online. The sync process asks the hub for this.
+    /// A program shows who is online. The sync process therefore asks the hub who is online.
     case presenceWatched
 
     var name: String {
@@ -103,8 +103,8 @@ package struct LiveFolder {
 
   /// Deletes typing files older than a day, which remain after processes were killed.
   ///
-  /// The age is computed from the clock, which may have been set. A follower therefore calls this once, before its
-  /// first check for signals.
+  /// The age is computed from the clock, which may be wrong. A follower therefore calls this only once, at its first
+  /// check for signals.
   func clear(_ signals: [Signal: Timestamp], now: Timestamp = .now) {
     for case (.typing(let conversation, let user), let time) in signals
     where now.microseconds - time.microseconds > 86_400_000_000 {
@@ -157,8 +157,8 @@ package struct Freshness {
         if last.time != time { observations[signal] = Observation(time: time, seen: monotonicNow) }
       } else {
         let age = now.microseconds - time.microseconds
-        // A time in the future is from a clock that was set back, so the age is unknowable; the signal counts as
-        // expired.
+        // A time in the future shows that the clock was set back. The age of the signal cannot be computed, so the
+        // signal counts as expired.
         let seen = age >= 0 ? monotonicNow - age : monotonicNow - signal.lifetime
         observations[signal] = Observation(time: time, seen: seen)
       }

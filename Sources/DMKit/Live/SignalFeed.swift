@@ -20,13 +20,12 @@ final class SignalFeed {
   private var online: Set<Handle> = []
   private var lastLook: Int64?
   private var nextEnd: Int64?
-  /// The timer for requests that the sync process ask the hub for signals of other users; nil in a store that is not
-  /// linked.
+  /// The timer for `ask()`; nil in a store that is not linked.
   private var asking: RepeatingTimer?
 
   /// Set by the caller when the descriptor is ready.
   ///
-  /// Until the next check, `descriptor` is nil, so that a wait does not end again.
+  /// Until the next check, `descriptor` is nil, so that the same change does not end another wait.
   var isTouched = false
 
   /// The minimum time between two checks, in microseconds.
@@ -79,7 +78,7 @@ final class SignalFeed {
     return typingEvents(reported) + (try presenceEvents(reported))
   }
 
-  /// Requests that the sync process ask the hub for the signals that this feed reports.
+  /// Refreshes the signals that make the sync process ask the hub who types and who is online, if this feed reports it.
   private func ask() throws {
     if kinds.contains(.presence) { folder.give(.presenceWatched) }
     guard kinds.contains(.typing) else { return }

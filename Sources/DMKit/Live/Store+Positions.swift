@@ -1,7 +1,7 @@
 internal import DMStore
 
 extension Store {
-  /// The present position of a start in the change log.
+  /// The position in the change log at which a stream with this start begins now.
   ///
   /// - Throws: `bad_cursor` for a cursor of another store, or for a position after the end of the log.
   func position(of start: EventQuery.Start) throws -> Cursor.Position {

@@ -22,7 +22,8 @@ protocol Batch {
   /// Records that an action failed.
   func passOver(_ item: Item, _ error: DMError) throws
 
-  /// Writes at the end of the transaction what is needed once for each conversation, and not once for each action.
+  /// Called at the end of the transaction; writes the data that is needed once for each conversation, not for each
+  /// action.
   func finish() throws
 
   /// Does the work that follows the commit. This work cannot fail.

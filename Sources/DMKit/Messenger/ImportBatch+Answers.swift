@@ -42,7 +42,7 @@ extension ImportBatch {
       let name = message.id.map(\.description) ?? message.nonce ?? ""
       throw DMError(.nonceConflict, "'\(name)' cannot be used here; use a new nonce", subject: name)
     }
-    // The answer shows the id of the message that it replies to only if the line refers to that message, too.
+    // The answer names the message to which the stored message replies only if the line names that message, too.
     let named = try message.replyTo.map { try replied($0, in: row) }
     var message = message
     message.createdAt = found.createdAt

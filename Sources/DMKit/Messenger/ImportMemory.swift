@@ -11,12 +11,12 @@ struct ImportMemory {
   var made: Set<Handle> = []
   /// Imported users whose handles were in the store before.
   ///
-  /// A user is removed when a stored message shows that an earlier run of this import created them.
+  /// A user is removed from this set when a stored message shows that an earlier run of this import created them.
   var unconfirmed: Set<Handle> = []
 }
 
 extension ImportBatch {
-  /// Throws the error of a line for a conversation.
+  /// Throws the error of a line that imports a conversation.
   ///
   /// If the conversation does not exist, refuses its later messages, too, because they would create a new group.
   func refuse(_ id: Identifier, _ error: DMError) throws -> Imported.Outcome {

@@ -27,7 +27,7 @@ final class ImportRules {
 
   /// Whether a message is later than `last`, the time of the previous message.
   ///
-  /// A time far ahead of the clock is ignored as wrong.
+  /// If `last` is far ahead of the clock, it is wrong. Then a message that is far earlier than `last` is accepted, too.
   func follows(_ message: ImportedMessage, _ last: Timestamp) -> Bool {
     let isWrong = last.microseconds - Timestamp.now.microseconds > Messages.tolerance
     return message.createdAt > last

@@ -2,12 +2,12 @@ package import DMStore
 
 /// Finds the users that a text mentions, among the current participants of a conversation.
 ///
-/// A mention is an `@` with a handle after it. No letter or digit may precede the `@` or follow the handle. If several
-/// handles match, the mention is the longest. A letter of a script that is written without spaces may precede or
-/// follow, as a space may.
+/// A mention is an `@` with a handle after it. No letter, digit or `_` may stand directly before the `@` or after the
+/// handle, except a letter of a script that is written without spaces. If several handles match, the longest one is
+/// mentioned.
 private struct MentionFinder {
   private var users: [ExactString: UserKey] = [:]
-  /// The first characters of the handles, with which an `@` that begins no mention is skipped quickly.
+  /// The first characters of the handles; an `@` that has none of them after it is skipped quickly.
   private var firsts: Set<Unicode.Scalar> = []
   /// The length of the longest handle, in characters.
   private var longest = 0

@@ -56,7 +56,7 @@ extension Messenger {
       try contents.install(file.path, as: thumbnail.sha256)
     }
     try writing { session in
-      // From here on, the row in the store protects the contents from purges. An earlier purge may have removed the
+      // The row that this transaction inserts protects the contents from purges. An earlier purge may have removed the
       // files.
       for content in attachment.contents where contents.size(of: content.hash) != content.size {
         throw DMError(.busy, "what was prepared was removed meanwhile; try again")

@@ -236,7 +236,7 @@ private final class ConsumerBatch: Batch {
 
   func passOver(_ line: ConsumerLine, _ error: DMError) throws {
     guard skipsFailed else { return }
-    // If a line was cut off because its process was killed, the program sends the whole line again.
+    // An unfinished line, whose process was killed, does not count as skipped: the program sends the whole line again.
     if error.code != .unfinishedLine { move.row.skippedCount += 1 }
     if error.code != .badCursor, let cursor = line.acknowledges, let position = try move.newPosition(of: cursor) {
       move.row.position = position

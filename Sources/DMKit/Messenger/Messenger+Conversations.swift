@@ -134,9 +134,9 @@ extension Session {
 
   /// The group that an earlier call created.
   ///
-  /// Without a title: the only untitled group with exactly these members. With a title: the only group that has all
-  /// these users and to which the user has given this own name, or which the user has created with this title and still
-  /// owns.
+  /// Without a title: the only untitled group with exactly these members. With a title: the only group of the user that
+  /// has all these users. Either the title is the user's own name for the group, or the user has created the group with
+  /// this title and still owns it.
   ///
   /// Without an own name, a group that another user has created does not count, even if the user now owns it: any user
   /// can create a group with this title, add the user, and leave. An imported group does not count, because any user

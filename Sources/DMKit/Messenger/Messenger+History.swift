@@ -32,8 +32,9 @@ public final class History {
   /// for the memory.
   static let batch = 500
 
-  /// The maximum number of pages that are fetched for one history with a limit, because the messages in them may all be
-  /// deleted or hidden.
+  /// The maximum number of pages that are fetched for one history with a limit.
+  ///
+  /// Without this maximum, a history could fetch many pages in which all messages are deleted or hidden.
   private static let mostPages = 20
 
   init(_ messenger: Messenger, _ query: HistoryQuery) throws {
@@ -52,7 +53,7 @@ public final class History {
     }
   }
 
-  /// What to read for a query; finds out which of it is missing here.
+  /// Plans what to read for a query, and sets `missing` to the messages that must be fetched first.
   private func plan(_ query: HistoryQuery) throws -> Plan? {
     try messenger.reading(nil) { session in
       let store = session.store
@@ -79,7 +80,7 @@ public final class History {
     }
   }
 
-  /// The parts of ranges, whose last is read first, that have the first numbers.
+  /// The lowest `count` numbers of `ranges`, which are in descending order; the result is in ascending order.
   private static func first(_ count: Int, of ranges: [SeqRange]) -> [SeqRange] {
     var (parts, left): ([SeqRange], Int) = ([], count)
     for range in ranges.reversed() where left > 0 {
@@ -100,7 +101,7 @@ public final class History {
     }
   }
 
-  /// Fetches what is missing from the hub; false if that is not possible.
+  /// Fetches the missing messages from the hub; returns false if that is not possible.
   private func fetchMissing() throws -> Bool {
     defer { missing = [] }
     return try messenger.fetch(missing)

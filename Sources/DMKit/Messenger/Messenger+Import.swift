@@ -4,10 +4,10 @@ internal import DMStore
 extension Messenger {
   /// Imports lines of history in one transaction, in order.
   ///
-  /// Missing users and groups are created. All imported messages count as read. As long as all messages of a group were
-  /// imported, each sender joins the group from its first message on. After that, only a participant can import, and
-  /// the import is announced in the group. A message that the store already has, with the same id or with the same
-  /// sender and nonce, is returned as a duplicate.
+  /// Missing users and groups are created. All imported messages count as read. While a group has only imported
+  /// messages, the sender of each imported message joins the group, and sees all its messages. After the first other
+  /// message, only a participant can import into the group, and the import is announced in it. A message that the store
+  /// already has, with the same id or with the same sender and nonce, is returned as a duplicate.
   ///
   /// - Returns: the result of each line.
   package func importHistory(_ batch: [Imported]) throws -> [Result<Imported.Outcome, DMError>] {
@@ -19,8 +19,8 @@ extension Messenger {
     }
   }
 
-  /// Whether the files of a message need not be prepared, because the store has the message already, or is linked and
-  /// therefore imports nothing.
+  /// Whether the files of a message need not be prepared, because the store has the message already, or because a
+  /// linked store imports nothing.
   ///
   /// - Throws: the errors that the import of the message throws before it uses the files.
   package func needsNoFiles(_ message: ImportedMessage) throws -> Bool {
@@ -35,7 +35,7 @@ final class ImportBatch: Batch {
   let session: Session
   let store: Store
   let rules: ImportRules
-  /// A viewer that sees all messages, with which stored messages are found; answers contain only what the user sees.
+  /// A viewer that sees all messages, for finding stored messages; answers contain only what the user sees.
   let unrestricted: Viewer
   private var users: [Handle: UserKey] = [:]
   private var keys: [ImportedMessage.Group: ConversationKey] = [:]
@@ -246,7 +246,7 @@ final class ImportBatch: Batch {
     return key
   }
 
-  /// Adds an announcement that the user imports into a conversation that is in use.
+  /// Announces, in a conversation that is in use, that the user imports messages into it.
   private func announce(in row: inout Conversations.Row, before time: Timestamp) throws {
     let before = Timestamp(microseconds: time.microseconds - 1)
     _ = try store.messages.insert(

@@ -21,7 +21,7 @@ extension Messenger {
 
   /// Removes users from a group.
   ///
-  /// An announcement in the group names each of them.
+  /// An announcement in the group names each removed user.
   ///
   /// To remove the acting user, use `leave(_:)`.
   ///
@@ -137,7 +137,7 @@ extension Session {
     }
   }
 
-  /// Adds those users to a group who are not participants yet.
+  /// Adds to a group those of the users who are not participants yet.
   ///
   /// - Returns: whether any user was added.
   package func add(
@@ -146,8 +146,8 @@ extension Session {
     let joining = try users.filter { try !store.members.isParticipant($0, of: row.key) }
     if joining.isEmpty { return false }
     let old = row.lastSeq
-    // All announcements are added before the new users become participants, so that one call notifies the present
-    // participants.
+    // One call adds all announcements, before the new users become participants, because a call is linear in the number
+    // of participants.
     try announce(.userJoined, joining.map { try store.users.handle($0).description }, in: &row)
     for (index, user) in joining.enumerated() {
       try admit(user, to: row, announcedIn: old + 1 + index, withHistory: withHistory)
@@ -157,7 +157,8 @@ extension Session {
     return true
   }
 
-  /// Makes a user a participant who sees the messages from their announcement on; with history, also earlier messages.
+  /// Makes a user a participant, who sees the messages from the announcement of their joining on; with history, also
+  /// earlier messages.
   package func admit(
     _ user: UserKey, to row: Conversations.Row, announcedIn seq: Int, withHistory: Bool
   ) throws {
@@ -176,14 +177,14 @@ extension Session {
     if seq <= row.lastSeq { _ = try store.readState.markRead(seq...row.lastSeq, by: user, in: row.key) }
   }
 
-  /// Archives and mutes a conversation for a user who blocks the acting user, so that this user does not notice that
-  /// they were added.
+  /// Archives and mutes a conversation for a user who blocks the acting user, so that they do not notice that the
+  /// acting user has added them.
   package func putAside(_ conversation: ConversationKey, of user: UserKey) throws {
     try store.members.set(.archived(true), of: user, in: conversation)
     try store.members.set(.mutedUntil(.forever), of: user, in: conversation)
   }
 
-  /// Ends the membership of a user, and adds an announcement of this to the group.
+  /// Ends the membership of a user, and announces in the group that the user has left.
   package func end(_ user: UserKey, in row: inout Conversations.Row) throws {
     try announce(.userLeft, [store.users.handle(user).description], in: &row)
     try endMembership(of: user, in: row)

@@ -2,7 +2,7 @@ public import DMModel
 internal import DMStore
 internal import DMSystem
 
-/// A change of the state that a conversation has for this user only.
+/// A change of the user's own state of a conversation, which no other user sees.
 public enum OwnChange: Equatable, Sendable {
   /// Pins or unpins the conversation. Lists begin with the pinned conversations.
   case pinned(Bool)

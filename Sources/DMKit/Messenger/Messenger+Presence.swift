@@ -31,7 +31,7 @@ extension Messenger {
     }
   }
 
-  /// Requests that the sync process of a linked store ask the hub who is online, during the next 12 seconds.
+  /// Makes the sync process of a linked store ask the hub who is online, for the next 12 seconds.
   public func watchPresence() { LiveFolder(path: location.live).give(.presenceWatched) }
 
   /// Waits until the hub of a linked store has reported who is online, at most until a time of `monotonicMicroseconds`.
@@ -61,7 +61,7 @@ extension Messenger {
 }
 
 extension Session {
-  /// The user with a handle, who must be the acting user or share a conversation with them.
+  /// The user with a handle, who must be the acting user, or share a conversation with the acting user.
   fileprivate func contact(_ other: Handle) throws -> User {
     guard let user = try store.users.user(other) else { throw try unknownUser(other) }
     guard try store.members.sharesConversation(me, other, among: nil) || other == handle else {

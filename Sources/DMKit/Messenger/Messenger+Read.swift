@@ -22,7 +22,7 @@ extension Messenger {
     public var act = Marked.Action.read
     /// Whether to return only what would change, and change nothing.
     package var isDryRun = false
-    var evenAbsent = false  // Whether to mark as unread also what this store has not kept.
+    var evenAbsent = false  // Whether to mark as unread also messages that this store has not kept.
     /// How long to wait for the lock of the store; nil for the timeout of the location.
     package var busyTimeout: Duration?
     /// The handle of the sender whose messages are marked; nil for all senders.
@@ -260,8 +260,8 @@ extension Session {
     let before = try reached.flatMap { try store.readState.readRanges(of: me, in: key, overlapping: $0) }
     let changed = try reached.flatMap { try store.readState.markRead($0, by: me, in: key) }
     if let hull = hull(of: changed), !isPrivate, try store.users.sendsReadReceipts(me) {
-      // One receipt is for the changed messages and the user's own messages between them, but not messages that the
-      // user has read privately.
+      // A receipt includes the changed messages and the user's own messages between them, but no messages that the user
+      // has read privately.
       let quiet = try store.readState.privatelyRead(hull, of: me, in: key, among: coalesced(before))
       for range in difference(of: reached.filter(hull.overlaps).map { $0.clamped(to: hull) }, minus: quiet) {
         try store.readState.addReceipts(range, of: me, in: key, at: now)

@@ -131,7 +131,8 @@ private struct ReceiptList {
   private func seqs(of user: UserKey, in range: SeqRange, besides hidden: [SeqRange] = []) throws -> [SeqRange] {
     if try viewer.hasBlocked(user) { return [] }
     var found: [SeqRange] = []
-    // Finds the first message of the range by binary search, because each message may have a receipt of its own.
+    // Finds the first message of the range by binary search, because this is done for each receipt, and each message
+    // may have its own.
     var (lower, upper) = (0, messages.count)
     while lower < upper {
       let middle = (lower + upper) / 2

@@ -116,7 +116,8 @@ extension Session {
 
   fileprivate func filter(_ request: SearchRequest) throws -> Messages.SearchFilter {
     let rows = try request.conversations.map(find)
-    // If the search is in one conversation, a message that is a bound is compared by its number; otherwise by its time.
+    // In a search of one conversation, a bound that is a message is compared by its number. In any other search, it is
+    // compared by its time.
     func seq(_ bound: HistoryQuery.Bound?) throws -> Int? {
       guard rows.count == 1, case .message(let reference)? = bound else { return nil }
       return try self.seq(of: reference, in: rows[0])

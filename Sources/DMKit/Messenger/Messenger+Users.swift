@@ -110,8 +110,8 @@ extension Session {
       try store.blocks.apply(of: me, in: conversation)
       if !isBlocked {
         if destination == .hub { try acknowledge(in: conversation) }
-        // The user may have deleted the conversation before a message that the block hid; now the message is visible,
-        // and the conversation is listed again.
+        // The user may have deleted the conversation before a message arrived that the block hid. Now the message is
+        // visible, so the conversation is listed again.
         if try store.readState.unreadCount(in: conversation, as: freshViewer()) > 0 {
           try store.members.set(.deleted(false), of: me, in: conversation)
         }

@@ -79,7 +79,7 @@ public final class Messenger {
   package var pages = PageSource(limit: { .seconds(1) }) { "no process synchronizes the store" }
   /// A clause that says why messages that the store has not kept could not be fetched; nil if there was no such failure.
   package internal(set) var whyPagesAreMissing: String?
-  /// When the last fetch failed, as a time of `monotonicMicroseconds`; nil after one that succeeded.
+  /// When the last fetch failed, as a time of `monotonicMicroseconds`; nil if it succeeded.
   var pagesFailedAt: Int64?
   /// How many conversations have older messages that were left out, because the store has not kept them.
   package internal(set) var leftOut = 0
@@ -164,7 +164,7 @@ public final class Messenger {
     }
   }
 
-  /// An error about an unknown name, with the path at which a store is missing; any other error unchanged.
+  /// If there is no store, adds its path to an error about an unknown name; returns any other error unchanged.
   func namingStore(_ error: DMError) -> DMError {
     guard opened == nil, [.unknownUser, .unknownConversation, .unknownMessage].contains(error.code) else {
       return error
@@ -192,7 +192,8 @@ public final class Messenger {
       } catch let error as DMError where error.code == .unknownUser {
         guard try learnsOfUsers(store) else { throw error }
       } catch let absent as AbsentMessage {
-        // If the message cannot be fetched, `body` fails with an error the next time, perhaps for one of many lines.
+        // If the message cannot be fetched, the next run of `body` throws an error or, in a batch, fails only for this
+        // message.
         if absent.page == fetched { noteMissingPage() } else { _ = try fetch([absent.page]) }
         fetched = absent.page
       }

@@ -135,8 +135,8 @@ final class SendBatch: Batch {
           subject: handle.description)
       }
       try session.checkMayStart(with: other)
-      // Checks what else can fail before anything is written, so that an error does not make the transaction start
-      // again.
+      // Checks attachments and forwarded messages before anything is written, because an error after a write makes the
+      // transaction start again.
       for id in outgoing.attachments { _ = try session.usableAttachment(id) }
       if let id = outgoing.forwards { _ = try session.visibleMessage(.id(id)) }
       found = try session.startDirect(with: other)

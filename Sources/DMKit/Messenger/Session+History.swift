@@ -4,8 +4,8 @@ internal import DMStore
 extension Session {
   /// The numbers of the messages that a query selects, ascending.
   ///
-  /// If the query has a limit, these are the numbers of its newest messages. Of these messages, `missing` are those that the
-  /// store has not kept, at most a page of them.
+  /// If the query has a limit, these are the numbers of its newest messages. `missing` has the numbers of messages that
+  /// the query needs and the store has not kept, at most one page of them.
   func ranges(
     _ query: HistoryQuery, in row: Conversations.Row, as viewer: Viewer
   ) throws -> (ranges: [SeqRange], missing: [SeqRange]) {
@@ -18,7 +18,7 @@ extension Session {
     if case .time(let time)? = query.before {
       ranges = difference(of: ranges, minus: try store.messages.seqs(notBefore: time, in: row))
     }
-    // Of messages below the floor, the times are not in the store, and neither is their order by time.
+    // The store does not have the times of the messages that it has not kept, so these cannot be selected by time.
     let times = [query.since, query.before].compactMap { if case .time(let time)? = $0 { time } else { nil } }
     if let floor = try store.hubFloors.row(row.key), times.contains(where: { $0 < floor.at }) {
       ranges = difference(of: ranges, minus: try store.hubFloors.absent(1...floor.seq, in: row.key))
@@ -33,7 +33,8 @@ extension Session {
     if query.sender != nil { try countLeftOut([row.key], since: Timestamp.writable.lowerBound) }
     guard let limit = query.limit else { return (ranges, []) }
     let (newest, isComplete) = try newest(limit, of: ranges, in: row.key, as: viewer)
-    // Unread messages are kept, and a sender's messages are found only among those that are here.
+    // The store keeps unread messages, and finds a sender's messages only among those that it has, so nothing is
+    // fetched.
     if query.unreadOnly || query.sender != nil { return (newest, []) }
     let lowest = isComplete ? newest.first?.lowerBound ?? 1 : 1
     let missing = try ranges.filter { $0.upperBound >= lowest }.flatMap {
@@ -56,7 +57,8 @@ extension Session {
     return coalesced(asked.map { $0.clamped(to: lower...upper) }.sorted { $0.lowerBound < $1.lowerBound })
   }
 
-  /// The part of `ranges` that contains the newest `limit` messages that the viewer sees, and whether there are as many.
+  /// The part of `ranges` that contains the newest `limit` messages that the viewer sees, and whether there are `limit`
+  /// of them.
   private func newest(
     _ limit: Int, of ranges: [SeqRange], in conversation: ConversationKey, as viewer: Viewer
   ) throws -> (ranges: [SeqRange], isComplete: Bool) {

@@ -85,7 +85,7 @@ extension Session {
     let viewer = freshViewer()
     let newest = groups.sorted { $0.lastActivity > $1.lastActivity }.prefix(3)
     let list = try newest.map { row in
-      // Only during an import can this be a group that the user is not in.
+      // The user may be outside of the group, but only during an import.
       guard let seen = try store.conversations.seen(row.key, as: viewer) else { return row.id.description }
       let others = seen.participants.count - 3
       let members = seen.participants.prefix(3).map(\.description).joined(separator: ", ")
@@ -156,7 +156,7 @@ extension Session {
     }
   }
 
-  /// Words for an error about an id, if the message may be one that the store has not kept.
+  /// A hint for the error about an unknown id; empty if the store has kept all messages.
   private func hintForID() throws -> String {
     try store.hubFloors.all().isEmpty ? "" : " here; name a message that this store has not kept by its number"
   }
@@ -183,7 +183,7 @@ extension Session {
 
   /// The message numbers that ranges select for the user, unsorted.
   func resolved(_ ranges: [RangeReference], in row: Conversations.Row) throws -> [SeqRange] {
-    // The viewer does not see tombstones, because negative numbers do not count them, although lists print them.
+    // Negative numbers do not count tombstones, although lists print them. So the viewer must not see tombstones.
     try ranges.compactMap { range in
       try range.resolved(last: row.lastVisibleSeq) { try end($0, of: row).seq }
     }

@@ -184,8 +184,8 @@ extension Session {
 
   /// Updates conversations after the user has sent messages to them.
   ///
-  /// For participants who have not muted the conversation, it is taken out of the archive. For participants who have
-  /// deleted it, it is listed again. For users who block the sender, nothing changes.
+  /// Takes a conversation out of the archives of the participants who have not muted it, and lists it again for the
+  /// participants who have deleted it. Nothing changes for users who block the sender.
   /// - Parameter ends: the rows of the conversations, each with the numbers of its new messages.
   package func endSending(_ ends: [(row: Conversations.Row, new: [SeqRange])]) throws {
     for (row, new) in ends {
@@ -228,7 +228,7 @@ extension Session {
 extension Session {
   /// Finds the message, and checks that all actions on it are allowed.
   ///
-  /// After this, `apply` cannot fail when the message of the line is already sent.
+  /// Called before the message of the line is sent, because `apply` must not fail after that.
   ///
   /// - Throws: `unknown_message`, `not_allowed`.
   func check(_ marks: ConsumerLine.Marks) throws -> (row: Conversations.Row, message: Message) {

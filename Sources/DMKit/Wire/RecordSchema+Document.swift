@@ -8,7 +8,7 @@ extension RecordSchema {
   /// The document describes each line that the program prints; `#/$defs/input` describes a line that it reads.
   ///
   /// - Parameter hasAge: whether the lines have `as_of`, the time at which a store with a hub was last compared with
-  ///   it.
+  ///   the hub.
   package static func document(
     for program: String, reads: String?, writes: [String], hasAge: Bool = false
   ) -> JSONWriter {
@@ -59,7 +59,7 @@ extension RecordSchema {
 
   /// Writes the schema of a printed line.
   ///
-  /// An input record has no `type`, but a printed line has one, so it is added.
+  /// An input record has no `type`, but a printed line has one, so the `type` is added.
   private static func line(of name: String, in json: inout JSONWriter) {
     guard named(name)?.isInput == true else { return reference(to: name, in: &json) }
     json.object { json in

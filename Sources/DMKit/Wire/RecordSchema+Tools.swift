@@ -140,7 +140,7 @@ extension RecordSchema {
 }
 
 extension RecordSchema.Field {
-  /// The name of the record that the field, or each element of the field, is; nil if it is not a record.
+  /// The name of the record that is the value of the field, or an element of its list; nil if it is not a record.
   fileprivate var record: String? {
     switch kind {
     case .record(let name), .list(.record(let name)): name
