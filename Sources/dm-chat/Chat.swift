@@ -123,8 +123,7 @@ final class Chat {
       case .resized: model.resize(try Self.layout(call, messenger))
       case .ended: model.leave(.quit)
       }
-      // The next key acts on the messages on the screen, so these are updated first. After a letter, no update is
-      // needed.
+      // The next key may act on the messages on the screen, so these are updated first. A letter needs no update.
       if model.isStale { try load() }
     }
     window.putBack(events)

@@ -22,7 +22,7 @@ enum Entered: Equatable {
       case .go: ("N", "go to message N")
       case .mute: ("", "mute the conversation, or unmute it")
       case .list: ("", "go to another conversation")
-      case .help: ("", "show the commands and the keys")
+      case .help: ("", "show this help")
       case .quit: ("", "leave; Ctrl-D does the same")
       }
     }
@@ -60,7 +60,7 @@ enum Entered: Equatable {
     commands.map { "  /\($0.rawValue) \($0.help.operands)".padded(to: 23) + $0.help.meaning }
   }
 
-  /// The lines of /help without a window, for the commands that need none.
+  /// The lines of /help without a window: the commands that need no window.
   static let plainHelp = help(Command.allCases.filter { ![.go, .list].contains($0) })
 
   /// The lines of /help in a window: all commands and keys.

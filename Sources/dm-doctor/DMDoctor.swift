@@ -58,7 +58,7 @@ struct Work {
   /// Ends the progress line, and unblocks signals, before a result is printed: printing may wait for its reader.
   private let done: () -> Void
 
-  /// - Parameter files: how many operands, which are names of files, the action takes at most.
+  /// - Parameter files: the maximum number of operands, each of which is the name of a file.
   static func run(_ call: Invocation, files: Int = 0, _ act: (Work) throws -> Void) throws {
     try call.arguments.atMost(files)
     let (interruption, progress) = (Interruption(), Progress(call))

@@ -72,7 +72,7 @@ package struct DMEdit: Program {
 
   static func edit(_ batch: [Edit], _ call: Invocation) throws {
     let messenger = try call.messenger()
-    // An error of a single message ends the program; of several messages, each gets its own answer.
+    // With one message, an error ends the program. With several messages, each gets its own answer.
     for (index, result) in try messenger.edit(batch).enumerated() {
       switch result {
       case .success(let outcome): try call.print(outcome) { text(of: $0, for: messenger.identity.handle) }

@@ -56,7 +56,7 @@ package struct DMImport: Program {
     }
     progress.clear()
     if !call.isJSON, !call.isQuiet { try call.output.write("\(counts.text)\n") }
-    // If only one line failed, its error is enough.
+    // If only one line failed, the error of that line is enough.
     let failed = call.failures.reduce(0) { $0 + $1.count }
     if failed > 1 { printError(command.name, "\(counts.text); \(failed) lines failed: \(codes(call.failures))") }
   }

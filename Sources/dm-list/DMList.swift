@@ -8,7 +8,7 @@ package struct DMList: Program {
   static let archived = Flag("archived", "list only archived conversations")
   static let all = Flag("all", "list archived conversations, too")
   static let match = Option(
-    "match", value: "TEXT", "list only conversations with TEXT in their name or participants", as: matched
+    "match", value: "TEXT", "list only conversations whose name or participants contain TEXT", as: matched
   )
   static let limit = Option("limit", short: "n", count: "N", "list at most N conversations, or 'all' [50]")
   static let after = Option(

@@ -4,7 +4,7 @@ internal import DMKit
 extension DMSend {
   static let to = Option(
     "to", value: "CONVERSATION", values: [.conversations, .people],
-    "send to this conversation; if repeated, to all or to none")
+    "send to this conversation; with several --to, to all or none")
   static let lines = Flag("lines", "send each line of standard input as a message")
   static let replyTo = Option(
     "reply-to", value: "MESSAGE", "answer this message", as: MessageReference.init)

@@ -28,7 +28,7 @@ package struct DMSyncProgram: Program {
         "join", operands: "[TOKEN]", "link a new store to the hub of an invitation",
         options: Keeping.options, run: join),
       Command.Subcommand(
-        "move", operands: "HOST[:PORT]", "find the hub at another address, with the same login", options: [authority],
+        "move", operands: "HOST[:PORT]", "use another address of the hub, with the same login", options: [authority],
         run: move),
       Command.Subcommand("status", "show the state of the connection, without asking the hub", run: printStatus),
       Command.Subcommand("pending", "print queued, refused and postponed operations", run: printPending),
