@@ -3,7 +3,7 @@ package import DMKit
 /// The options that every program has; dm(7) explains them.
 package enum Common {
   package static let store = Option(
-    "store", value: "DIR", "the store [$DM_STORE, else dm in $XDG_DATA_HOME, else ~/.local/share/dm]")
+    "store", value: "DIR", "the directory of the store [$DM_STORE, else dm in $XDG_DATA_HOME, else ~/.local/share/dm]")
   package static let user = Option("as", user: "USER", "act as this user [$DM_USER, else the login name]")
   package static let busyTimeout = Option(
     "busy-timeout", value: "TIME", "how long to wait for a busy store [$DM_BUSY_TIMEOUT, else 5s]",
@@ -14,7 +14,7 @@ package enum Common {
   package static let plain = Flag("plain", "print text as plain sentences, for screen readers and logs [$DM_PLAIN]")
   package static let color = Option(
     "color", value: "WHEN", oneOf: Screen.Colors.self, "when text is coloured: auto, always or never [auto]")
-  package static let schema = Flag("schema", "print the JSON Schema of what it reads and writes")
+  package static let schema = Flag("schema", "print the JSON Schema of input and output records")
   package static let help = Flag("help", short: "h", "print this help")
   package static let version = Flag("version", "print the version")
 
@@ -26,12 +26,12 @@ package enum Common {
 package let lossy = Flag("lossy", "replace NUL and bytes that are not UTF-8 with U+FFFD")
 
 /// An option of the programs that send something to the hub.
-package let wait = Flag("wait", "in a store with a hub: wait until the hub has it, at most 30 seconds")
+package let wait = Flag("wait", "with a hub: wait until the hub has the change, at most 30 seconds")
 
 /// An option of the programs that read messages of other users, which a hub may have.
 package let fresh = Option(
   "fresh", value: "TIME",
-  "in a store with a hub: how long to wait until it is up to date; 0: not at all [$DM_FRESH, else 1s]",
+  "with a hub: how long to wait until the store is up to date; 0 for not at all [$DM_FRESH, else 1s]",
   as: { try freshTime($0, of: "--fresh") })
 
 /// Parses the time that a reader waits for the hub.

@@ -2,12 +2,12 @@ package import DMKit
 
 /// The options of dm-attach and dm-send that say how files are prepared.
 package struct PreparationArguments {
-  static let asFile = Flag("as-file", "leave the file unchanged")
+  static let asFile = Flag("as-file", "send the file unchanged")
   static let keepMetadata = Flag(
-    "keep-metadata", "keep its metadata, such as the place where a photo was taken")
+    "keep-metadata", "keep metadata, such as where a photo was taken")
   static let transcode = Option(
     "transcode", value: "RATE", "convert a video to H.264 and AAC, at this bit rate: 800k, 2M", as: kilobits)
-  static let voice = Flag("voice", "send a recording as a voice message")
+  static let voice = Flag("voice", "convert a recording to a voice message")
   static let maxSize = Option(
     "max-size", value: "SIZE", "refuse files larger than this: 500M, 20G [4G]",
     as: { try byteCount($0, of: "--max-size") })

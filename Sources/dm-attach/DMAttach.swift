@@ -3,17 +3,17 @@ internal import DMKit
 
 package struct DMAttach: Program {
   static let to = Option(
-    "to", value: "CONVERSATION", "print one line for dm-send that sends the files there", as: ConversationReference.init
+    "to", value: "CONVERSATION", "print one line for dm-send, with all files", as: ConversationReference.init
   )
   static let text = Option("text", value: "TEXT", "with --to: the text of the message")
-  static let name = Option("name", value: "NAME", "send the file under this name; for one file")
+  static let name = Option("name", value: "NAME", "send the file with this name; only for a single file")
   static let get = Option(
-    "get", value: "ID", values: [.messages], "save an attachment by its id, or all of a message, such as 'bob:57'")
+    "get", value: "ID", values: [.messages], "save an attachment by its id, or all attachments of a message: 'bob:57'")
   static let output = Option(
     "output", short: "o", value: "PATH", "save as this file or into this folder; '-' is standard output [.]")
   static let thumbnail = Flag("thumbnail", "with --get: save the thumbnail instead")
   static let force = Flag("force", "replace an existing file")
-  static let open = Flag("open", "open a copy with xdg-open")
+  static let open = Flag("open", "with --get: open a copy with xdg-open")
   static let status = Flag("status", "print the files that are being uploaded to a hub or fetched from it")
   static let list = Option(
     "list", value: "CONVERSATION", "print the attachments of a conversation by kind, newest first",
@@ -94,7 +94,7 @@ extension DMAttach {
     var number = 0
     try preparation.prepareAll(files, name: arguments[name], call.messenger()) { result in
       number += 1
-      // With --to, the message needs all files; a single file fails like any other call.
+      // With --to, or with a single file, the error ends the program. Otherwise the other files are still prepared.
       if case .failure(let error) = result, conversation == nil, files.count > 1, !error.code.isFatal {
         return try call.fail(line: number, error)
       }
@@ -115,7 +115,7 @@ extension DMAttach {
     let part = arguments[thumbnail] ? AttachmentPart.thumbnail : .content
     let output = try arguments[output]
     var attachments = try named(id, messenger)
-    // Skips attachments without a thumbnail, unless none has one, which is an error.
+    // Skips attachments without a thumbnail, but if no attachment has a thumbnail, that is an error.
     if part == .thumbnail, attachments.contains(where: { $0.thumbnail != nil }) {
       attachments.removeAll { $0.thumbnail == nil }
     }
@@ -126,7 +126,7 @@ extension DMAttach {
       }
       return try messenger.read(part, of: attachments[0]) { try call.output.write(content: $0) }
     }
-    // Opens a copy, because the program that opens it may change it, and must not change the content in the store.
+    // Opens a copy, because the opening program may change the file, and must not change the content in the store.
     let path = arguments[open] ? try temporaryFolder() : output ?? "."
     try messenger.save(part, of: attachments, to: path, replacesAny: arguments[force]) { saved in
       if arguments[open] { try openByDesktop(saved.path) }

@@ -37,7 +37,7 @@ final class Chat {
     }
   }
 
-  /// Marks the messages from before the window was opened as delivered.
+  /// Marks as delivered the messages that are loaded when the window opens.
   private static func markDelivered(_ model: ChatModel, _ messenger: Messenger) throws {
     var printed = PrintedMessages(isToBeRead: false)
     for entry in model.loaded.entries { printed.add(entry.message) }
@@ -77,13 +77,14 @@ final class Chat {
     }
     shownTyping.show(false)
     if window.ending == nil { try markRead(now: .max) }
-    // The rows stay on the terminal after the program ends, and must show the message that was sent last.
+    // Draws once more, because the rows stay on the terminal after the program ends, and must include the message that
+    // was sent last.
     for event in try follower.next(within: .zero) ?? [] { take(event) }
     try load()
     draw()
   }
 
-  /// When the window must next be updated without a key or an event, on the monotonic clock.
+  /// The time, on the monotonic clock, at which the window must be updated even if no key or event has arrived.
   private var due: Int64 {
     min(
       window.due ?? .max, marks.due, shownTyping.due, model.composition.typingDue(after: monotonicMicroseconds()))
@@ -122,8 +123,7 @@ final class Chat {
       case .resized: model.resize(try Self.layout(call, messenger))
       case .ended: model.leave(.quit)
       }
-      // The next key acts on the messages on the screen, so these are updated first. After a letter, no update is
-      // needed.
+      // The next key may act on the messages on the screen, so these are updated first. A letter needs no update.
       if model.isStale { try load() }
     }
     window.putBack(events)
@@ -145,7 +145,7 @@ final class Chat {
 
   /// After Enter has failed, adds on a new line the keys that were typed before the user could see the failure.
   ///
-  /// - Returns: the other events.
+  /// - Returns: the events that are not keys.
   private func keepKeys(in events: ArraySlice<Window.Event>) -> ArraySlice<Window.Event> {
     let keys = events.compactMap { if case .key(let key) = $0 { key } else { nil } }
     if !keys.isEmpty { model.composition.add(ahead: keys) }
@@ -173,18 +173,20 @@ final class Chat {
     }
     model.update(outcome)
     shownTyping.show(false)
-    // The line was sent. A draft that cannot be removed now is removed at the end.
+    // The line was sent, so a failure to remove the draft is ignored: `keepDraft` tries again.
     _ = try attempt { try removeDraft() }
     call.startCarrier()
   }
 
-  // MARK: What the user has begun to write
+  // MARK: The unsent text
 
-  /// Saves the draft if this window changed it; otherwise another window may have saved a newer one.
+  /// Saves the draft if this window changed it.
+  ///
+  /// An unchanged draft is not saved, because another window may have saved a newer one.
   private func keepDraft() throws {
     if model.composition.draft == model.composition.loadedDraft { return }
     guard var draft = model.composition.draft else { return try removeDraft() }
-    // Another window may have saved a draft meanwhile; that draft is kept, above this one.
+    // Another window may have saved a draft meanwhile. Its text is kept, above the text of this window.
     if let other = try acts.existing()?.draftText, other != model.composition.loadedDraft, other != draft {
       draft = other + "\n" + draft
     }

@@ -8,7 +8,7 @@ internal import DMKit
 struct ChatModel {
   enum End { case quit, list }
 
-  /// An action of a key that `Chat` must carry out.
+  /// An action that a key requests, and that `Chat` carries out.
   enum Request {
     case enter, complete, redraw
     /// Put an `/edit` command into the line, for the user's last message before this number; nil for their last message
@@ -32,7 +32,7 @@ struct ChatModel {
     var conversation = false
     /// The users who are blocked.
     var blocked = false
-    /// The names of those who are typing.
+    /// The names of the users who are typing.
     var names = false
     /// The newest messages.
     var newest = false
@@ -46,7 +46,7 @@ struct ChatModel {
   var conversation: Conversation?
   var loaded = LoadedMessages()
   var composition: Composition
-  /// Shown in the status line until the next key.
+  /// A text that the status line shows until the next key.
   private(set) var notice: (text: String, isFault: Bool)?
   private(set) var panel: Panel?
   private(set) var typing: [Handle] = []
@@ -67,7 +67,7 @@ struct ChatModel {
   var isBlocked: Bool { other.map(blocked.contains) ?? false }
   var other: Handle? { conversation?.isGroup == false ? conversation?.participants.first { $0 != me } : nil }
 
-  /// - Parameter conversation: nil if it has no messages yet.
+  /// - Parameter conversation: nil for a direct conversation that has no messages yet.
   init(_ reference: ConversationReference, _ conversation: Conversation?, _ layout: Layout) {
     (self.reference, self.conversation, self.layout) = (reference, conversation, layout)
     composition = Composition(draft: conversation?.draftText)
@@ -143,7 +143,9 @@ extension ChatModel {
     return nil
   }
 
-  /// Scrolls back by pages, or forward if the number is negative; one row stays visible.
+  /// Scrolls back by pages, or forward if the number is negative.
+  ///
+  /// One row of the previous page stays visible.
   private mutating func goBack(_ pages: Int) {
     let height = height
     let rows = pages * max(1, height - 1)
@@ -161,7 +163,7 @@ extension ChatModel {
     if loaded.hasNewer { lack.newest = true }
   }
 
-  /// Puts an `/edit` command for a message of the user into the line; shows a notice if there is no such message.
+  /// Puts an `/edit` command for this message of the user into the line; for nil, shows a notice.
   mutating func offer(_ own: Message?) {
     guard let own else { return say("there is no message to edit here") }
     offer(own)

@@ -1,7 +1,7 @@
 internal import DMCLI
 internal import DMKit
 
-/// Runs a line that was entered in a window.
+/// Sends a message, or runs a command, that was entered in a window.
 struct Commands {
   let acts: Conversing
 

@@ -3,7 +3,7 @@ internal import DMKit
 
 /// The completion of the word before the cursor.
 struct Completion {
-  /// A possible completion of a word, and its label in a list of several.
+  /// A possible completion of a word, and its label in a list of candidates.
   private typealias Candidate = (text: String, label: String)
 
   let messenger: Messenger
@@ -40,7 +40,7 @@ struct Completion {
     Entered.Command.allCases.map { "/" + $0.rawValue }.filter { $0.hasPrefix(word) }.map { ($0 + " ", $0) }
   }
 
-  /// The numbers of the newest messages, each with the beginning of its text.
+  /// Up to five numbers of messages, the newest first, each labeled with the sender and the beginning of the text.
   private func numbers(_ word: String, _ model: ChatModel, of isWanted: (Message) -> Bool) -> [Candidate] {
     var candidates: [Candidate] = []
     for message in model.loaded.entries.reversed().map(\.message) where isWanted(message) {
@@ -56,7 +56,7 @@ struct Completion {
       .filter { $0.text.hasPrefix(word) }
   }
 
-  /// The people of the conversation: handles after `@`, otherwise also display names.
+  /// The other participants: their handles after `@`, otherwise their handles or display names.
   private func names(_ word: String, _ model: ChatModel) throws -> [Candidate] {
     let (sign, start) = word.hasPrefix("@") ? ("@", String(word.dropFirst())) : ("", word)
     if sign.isEmpty, start.isEmpty { return [] }

@@ -3,10 +3,13 @@ internal import DMCLI
 /// The line that the user is writing, or that was filled in for them.
 struct Composition {
   private(set) var line = EditedLine()
-  /// The `/edit` command that the key Up has put into the line; it does not count as text of the user.
+  /// The `/edit` command that was put into the line for the user.
+  ///
+  /// Until the user changes it, it is not saved as a draft.
   private(set) var offered: (text: String, number: Int)?
-  /// The draft that was loaded into the line, until it is removed; a different stored draft was saved by another
-  /// window.
+  /// The draft that was loaded into the line; nil after it was removed.
+  ///
+  /// If the stored draft differs from this one, another window has saved it.
   private(set) var loadedDraft: String?
   private var keystrokes = KeystrokeClock()
 
@@ -18,7 +21,7 @@ struct Composition {
 
   var isOffered: Bool { line.text == offered?.text }
 
-  /// The text to save as the draft at the end; nil if it has only white space.
+  /// The text to save as the draft when the user leaves; nil if it has only white space.
   var draft: String? {
     let text = isOffered ? "" : line.text
     return text.allSatisfy(\.isWhitespace) ? nil : text
@@ -38,7 +41,7 @@ struct Composition {
 
   mutating func dropOffer() { if isOffered { line.replace("") } }
 
-  /// Empties the line after Enter; its text stays in the history.
+  /// Empties the line after Enter; its text stays in the history of entered lines.
   mutating func finish() {
     _ = line.take()
     keystrokes.stop()
@@ -49,7 +52,7 @@ struct Composition {
 
   /// After Enter has failed, adds on a new line the keys that were typed since then.
   ///
-  /// Enter among these keys becomes a line break, except as the last key.
+  /// An Enter among these keys becomes a line break, or is dropped if it is the last key.
   mutating func add(ahead keys: [Key]) {
     _ = line.apply(.end)
     _ = line.apply(.newline)
@@ -60,7 +63,7 @@ struct Composition {
 
   /// Notes a key that was typed; commands other than `/reply` do not count as typing.
   ///
-  /// - Parameter before: the text before the key.
+  /// - Parameter before: the text of the line before the key was typed.
   mutating func strike(after before: String, at time: Int64) {
     if line.isEmpty {
       keystrokes.stop()
@@ -75,6 +78,6 @@ struct Composition {
   /// Whether others see that the user is typing.
   mutating func isTyping(at time: Int64) -> Bool { keystrokes.isShowing(at: time) }
 
-  /// When `isTyping` may change without a key, on the monotonic clock.
+  /// The time, on the monotonic clock, at which `isTyping` may change without a key.
   func typingDue(after time: Int64) -> Int64 { keystrokes.due(after: time) ?? .max }
 }

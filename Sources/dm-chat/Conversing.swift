@@ -5,7 +5,7 @@ internal import DMSystem
 /// The user's actions in a conversation: sending, searching, and the commands that change something.
 struct Conversing {
   let messenger: Messenger
-  /// For a group, this is its id, because its title can change, and another group can get that title.
+  /// A group is named by its id, because its title can change, and another group can then get that title.
   let conversation: ConversationReference
   private let name: String
 
@@ -38,7 +38,7 @@ struct Conversing {
     }
   }
 
-  /// The typing signal; it does nothing for a former member, who can only read.
+  /// The typing signal; it does nothing if the user may not send, such as a former member.
   func shownTyping() throws -> ShownTyping {
     ShownTyping(try unlessRefused { try messenger.typing(in: conversation) })
   }
@@ -124,7 +124,7 @@ struct Conversing {
   }
 }
 
-/// Returns nil if `body` throws `not_allowed`, as for a former member or a blocked user.
+/// Returns nil if `body` throws `not_allowed`, for example because the user has left the group.
 func unlessRefused<Result>(_ body: () throws -> Result?) throws -> Result? {
   do {
     return try body()
@@ -162,8 +162,9 @@ extension Conversing {
     _ = try messenger.send(Outgoing(to: conversation, text: "", attachments: [attachment]))
   }
 
-  /// The typed path, without the quotes that a terminal puts around a dropped file, as in `'/tmp/a b'`; `~/` is the
-  /// home folder.
+  /// The typed path, without the quotes that a terminal puts around the path of a dropped file, as in `'/tmp/a b'`.
+  ///
+  /// `~/` at the start of the path becomes the home folder.
   private static func path(_ words: String) throws -> String {
     var path = words
     while path.last == " " { path.removeLast() }

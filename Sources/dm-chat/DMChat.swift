@@ -10,9 +10,9 @@ package struct DMChat: Program {
     "dm-chat", "read and write a conversation in one window", synopsis: ["[OPTION]... [CONVERSATION]"],
     options: [bell, invisible], operands: "CONVERSATION|USER",
     examples: [
-      ("dm-chat bob", "the conversation with bob; /help shows the commands and the keys"),
-      ("dm-chat +ops", "the conversation of a group"), ("dm-chat", "choose from the list"),
-      ("dm-chat --plain bob", "line by line, without moving the cursor"),
+      ("dm-chat bob", "open the conversation with bob; /help shows the commands and the keys"),
+      ("dm-chat +ops", "open the conversation of a group"), ("dm-chat", "choose a conversation from the list"),
+      ("dm-chat --plain bob", "print the conversation line by line, without moving the cursor"),
     ], writes: [])
 
   package static func run(_ call: Invocation) throws {
@@ -29,7 +29,7 @@ package struct DMChat: Program {
     try inWindow(call, conversation)
   }
 
-  /// Shows the conversation, and the list if the user opens it, until the user leaves.
+  /// Shows a conversation, or the list from which the user chooses another one, until the user leaves.
   private static func inWindow(_ call: Invocation, _ conversation: ConversationReference?) throws {
     // The name is checked before the window uses the terminal, so that an unknown name causes an ordinary error
     // message.

@@ -15,15 +15,15 @@ enum Entered: Equatable {
       switch self {
       case .reply: ("N TEXT", "answer message N")
       case .edit: ("N TEXT", "change the text of your message N")
-      case .react: ("[N] EMOJI", "react to message N or the last of others; the same again takes it back")
-      case .delete: ("N [everyone]", "delete message N for yourself, or your own for all")
+      case .react: ("[N] EMOJI", "react to N or the last message of others; repeat to undo")
+      case .delete: ("N [everyone]", "delete message N for yourself, with 'everyone' for all")
       case .attach: ("FILE", "send a file")
       case .search: ("WORDS", "search this conversation")
       case .go: ("N", "go to message N")
       case .mute: ("", "mute the conversation, or unmute it")
       case .list: ("", "go to another conversation")
-      case .help: ("", "show this")
-      case .quit: ("", "leave; so does Ctrl-D")
+      case .help: ("", "show this help")
+      case .quit: ("", "leave; Ctrl-D does the same")
       }
     }
   }
@@ -60,16 +60,16 @@ enum Entered: Equatable {
     commands.map { "  /\($0.rawValue) \($0.help.operands)".padded(to: 23) + $0.help.meaning }
   }
 
-  /// The commands that need no window, for /help.
+  /// The lines of /help without a window: the commands that need no window.
   static let plainHelp = help(Command.allCases.filter { ![.go, .list].contains($0) })
 
-  /// All commands, and the keys of a window.
+  /// The lines of /help in a window: all commands and keys.
   static let help: [String] =
     help(Command.allCases) + [
-      "  /edit [N]".padded(to: 23) + "put the text of that message into the line; without N your last one",
+      "  /edit [N]".padded(to: 23) + "put the text of message N, or of your last, into the line",
       "", "  Enter".padded(to: 23) + "send; Alt-Enter begins a new line",
       "  Up".padded(to: 23) + "on an empty line: edit your last message",
-      "  PageUp, PageDown".padded(to: 23) + "go back and on; Esc goes to the end",
+      "  PageUp, PageDown".padded(to: 23) + "scroll back and forward; Esc goes to the end",
       "  Tab".padded(to: 23) + "complete a command, a number, a name or a file",
       "  Ctrl-C".padded(to: 23) + "leave, and keep the text as a draft",
     ]

@@ -1,12 +1,12 @@
 internal import DMCLI
 internal import DMKit
 
-/// The rows and the cursor of a window, drawn from a model.
+/// The rows and the cursor of a window, made from a model.
 struct Frame {
   let rows: [[UInt8]]
   /// The row of the cursor, and the text before the cursor in that row.
   let cursor: (row: Int, beforeCursor: String)
-  /// The first row below the conversation.
+  /// The index of the first row below the conversation.
   let end: Int
   /// The unread messages that are on the screen.
   let unread: [Message]
@@ -36,12 +36,12 @@ func render(_ model: ChatModel) -> Frame {
 }
 
 extension ChatModel {
-  /// The rows of the conversation.
+  /// The number of rows for the conversation.
   var height: Int { height(above: state.count + composed.rows.count) }
 
   fileprivate func height(above rows: Int) -> Int { max(1, layout.height - rows) }
 
-  /// The line that the user is writing; at most a third of the window's rows, among them the cursor's.
+  /// The rows of the line that the user is writing: at most a third of the window's rows, including the cursor's row.
   fileprivate var composed: (rows: ArraySlice<String>, row: Int, beforeCursor: String) {
     let line = LineRows(composition.line, width: layout.width, prompt: "> ")
     let most = max(1, layout.height / 3)
@@ -51,7 +51,7 @@ extension ChatModel {
 
   /// The status line below the conversation: `-- Bob B. (bob), online: Bob B. is typing --`.
   ///
-  /// A notice takes up to a third of the window's rows.
+  /// A notice replaces this text, and takes up to a third of the window's rows.
   fileprivate var state: [[UInt8]] {
     if let notice {
       let most = max(1, layout.height / 3)
@@ -84,7 +84,7 @@ extension ChatModel {
 
 /// Turns texts and messages into rows of the screen.
 struct Layout {
-  /// The screen, with a size that does not change.
+  /// The screen, with the size that it had when this layout was made.
   let screen: Screen
   let me: Handle
 
@@ -93,11 +93,11 @@ struct Layout {
 
   func rows(of text: String) -> [[UInt8]] { screen.rows(of: text) }
 
-  /// A message as dm-tail prints it.
+  /// The rows of a message, with the text that dm-tail prints.
   func rows(of message: Message) -> [[UInt8]] { rows(of: TextFormat.line(message, for: me)) }
 }
 
-/// Lines of help or of a search, shown instead of the conversation.
+/// The lines of /help or of a search, shown instead of the conversation.
 struct Panel {
   private let lines: [String]
   /// How many rows are below the screen.

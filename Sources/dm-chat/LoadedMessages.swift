@@ -14,7 +14,7 @@ struct LoadedMessages {
   /// The last message on the screen, and how many of its rows are below the screen.
   ///
   /// Scrolling only changes `hidden`, which may become negative or too large; `settle` then corrects both values. A
-  /// negative value is the number of rows that the screen has room for below the message.
+  /// negative value means that the screen has room for that many rows below the message.
   private struct Bottom {
     var index: Int
     var hidden: Int
@@ -73,7 +73,7 @@ struct LoadedMessages {
   /// Drops the oldest messages if there are too many; those on the screen stay.
   private mutating func forgetOldest() {
     let surplus = min(entries.count - Self.most, (bottom?.index ?? entries.count) - Self.page)
-    // Removes many messages at once, because each removal moves all messages after them.
+    // Removes a page or more at once, because each removal moves all messages that stay.
     guard surplus >= Self.page else { return }
     entries.removeFirst(surplus)
     bottom?.index -= surplus
@@ -94,7 +94,7 @@ extension LoadedMessages {
     }
     let number = message.seq ?? .max
     if hasNewer || number < entries.first?.message.seq ?? 0 { return }
-    // Newer messages are read when the user scrolls forward.
+    // Too many messages are in memory, so this one is read when the user scrolls forward.
     if bottom != nil, entries.count >= Self.most + Self.page { return hasNewer = true }
     let index = entries.lastIndex { $0.message.seq ?? .max <= number }.map { $0 + 1 } ?? 0
     entries.insert(Entry(message: message), at: index)
@@ -110,7 +110,7 @@ extension LoadedMessages {
     if wasBottom { isSettled = false }
   }
 
-  /// The parts of ranges that are in memory.
+  /// The parts of these ranges whose messages are in memory.
   func held(_ ranges: [SeqRange]) -> [SeqRange] {
     guard let first = entries.first?.message.seq, let last = entries.last(where: { $0.message.seq != nil })?.message.seq
     else { return [] }
@@ -126,7 +126,9 @@ extension LoadedMessages {
     for message in messages where message.seq != nil { take(message) }
   }
 
-  /// The numbers of the replies to a message, which quote the beginning of its text.
+  /// The numbers of the replies to a message.
+  ///
+  /// A reply shows the beginning of that message's text.
   func replies(to id: Identifier) -> [SeqRange] {
     entries.filter { $0.message.replyTo?.id == id }.compactMap(\.message.seq).map { $0...$0 }
   }
@@ -183,7 +185,7 @@ extension LoadedMessages {
   ///
   /// Fills the screen if there are enough messages.
   ///
-  /// - Returns: the side on which messages must be added before the next call; nil when all are there.
+  /// - Returns: the side on which messages must be added before the next call; nil if the screen needs no more.
   mutating func settle(_ height: Int, _ layout: Layout) -> Side? {
     while true {
       if let side = move(layout) { return side }
@@ -202,7 +204,7 @@ extension LoadedMessages {
     }
   }
 
-  /// Moves `bottom` to the last message of which a row is on the screen, and reduces `hidden` to rows of this message.
+  /// Moves `bottom` to the last message that has a row on the screen, and reduces `hidden` to rows of this message.
   private mutating func move(_ layout: Layout) -> Side? {
     guard var moved = bottom else { return nil }
     defer { bottom = moved.index + 1 == entries.count && moved.hidden == 0 && !hasNewer ? nil : moved }
@@ -229,13 +231,15 @@ extension LoadedMessages {
     return nil
   }
 
-  /// The number of rows of a message, with the lines above it; keeps the rows for later.
+  /// The number of rows of a message, including the lines above it for a new day and for unread messages.
+  ///
+  /// Keeps the rows of the message for later calls.
   private mutating func rows(of index: Int, _ layout: Layout) -> Int {
     if entries[index].rows == nil { entries[index].rows = layout.rows(of: entries[index].message) }
     return block(index, layout).count
   }
 
-  /// The rows of a message, with the lines above it.
+  /// The rows of a message, including the lines above it for a new day and for unread messages.
   private func block(_ index: Int, _ layout: Layout) -> [[UInt8]] {
     let message = entries[index].message
     var above: [[UInt8]] = []
@@ -246,7 +250,7 @@ extension LoadedMessages {
     return above + (entries[index].rows ?? layout.rows(of: message))
   }
 
-  /// The rows that fit, and their messages.
+  /// The rows that fit on the screen, and their messages.
   func visible(_ height: Int, _ layout: Layout) -> (rows: [[UInt8]], messages: ArraySlice<Entry>) {
     var blocks: [[[UInt8]]] = []
     var (index, left) = (last.index, height)

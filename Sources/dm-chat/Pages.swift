@@ -37,14 +37,14 @@ struct Pages {
     return (before, after)
   }
 
-  /// The page before the message with a number.
+  /// The page before the message `first`.
   func older(than first: Int) throws -> [Message] {
     // Asks for a range of numbers, because the message `first` may have been deleted meanwhile.
     let range = RangeReference(from: 1, to: first - 1)
     return try read { $0.ranges = [range] }.messages.numbered
   }
 
-  /// The first few hundred messages after the message with a number.
+  /// The first few hundred messages after the message `last`.
   func newer(than last: Int) throws -> [Message] {
     try read(isWhole: false) {
       ($0.ranges, $0.limit) = ([RangeReference(from: last + 1, to: nil)], nil)

@@ -2,7 +2,7 @@ internal import DMCLI
 internal import DMKit
 internal import DMSystem
 
-/// The list of conversations in a window, to choose from.
+/// A window with the list of conversations, from which the user chooses one.
 final class Picker {
   let call: Invocation
   let window: Window
@@ -36,7 +36,7 @@ final class Picker {
       let limit = window.due.map { Duration.microseconds(max(0, $0 - monotonicMicroseconds())) }
       _ = try follower.next(within: limit)
       var events = try window.events()[...]
-      // The remaining keys are put back, for the conversation that opens.
+      // Puts the remaining keys back, for the conversation that opens.
       defer { window.putBack(events) }
       while let event = events.popFirst() {
         switch event {
@@ -50,7 +50,7 @@ final class Picker {
     }
   }
 
-  /// - Returns: the conversation to open; nil if none has that name.
+  /// - Returns: the conversation to open; nil if there is none.
   private func enter() throws -> ConversationReference? {
     if conversations.indices.contains(chosen) { return .id(conversations[chosen].id) }
     if filter.isEmpty { return nil }
@@ -100,7 +100,7 @@ final class Picker {
     query.limit = 200
     conversations = try messenger.conversations(query)
     let (me, names) = (messenger.identity.handle, [filter.text, "+\(filter.text)"])
-    // If the chosen conversation no longer exists, none is chosen until the next key.
+    // If the chosen conversation is no longer listed, none is chosen until the next key.
     chosen =
       conversations.firstIndex { $0.id == id }
       ?? (id == nil && !isLost ? conversations.firstIndex { names.contains(TextFormat.name($0, for: me)) } ?? 0 : -1)

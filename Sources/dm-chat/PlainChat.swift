@@ -78,7 +78,7 @@ final class PlainChat {
     return history.cursor
   }
 
-  /// Runs the next line; prints an error, and goes on with the lines after it.
+  /// Carries out the next line; if that fails, prints the error.
   ///
   /// - Returns: whether there was a line.
   private func takeLine() throws -> Bool {

@@ -8,7 +8,7 @@ struct ReadMarks {
   var unread: [Message] = []
   /// Whether the store cannot be written to.
   private(set) var isRefused = false
-  /// When messages may next be marked, on the monotonic clock.
+  /// The time, on the monotonic clock, from which messages may be marked again.
   private var next: Int64 = 0
 
   /// The next time to call `mark`, on the monotonic clock; `.max` if nothing is unread.
@@ -16,9 +16,9 @@ struct ReadMarks {
 
   /// Marks the unread messages as read, unless it is too early for that.
   ///
-  /// Waits only 100 ms for a busy store, because the user may be typing. After any error, tries again a second later.
+  /// Waits only 100 ms for a busy store, because the user may be typing. After any error, marks nothing for a second.
   ///
-  /// - Returns: the messages that are read now.
+  /// - Returns: the ids of the messages that this call has marked.
   mutating func mark(_ messenger: Messenger, now: Int64) throws -> Set<Identifier> {
     guard !unread.isEmpty, now >= next else { return [] }
     var printed = PrintedMessages(isToBeRead: true)

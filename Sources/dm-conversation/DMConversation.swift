@@ -4,13 +4,13 @@ internal import DMKit
 package struct DMConversation: Program {
   static let title = Option("title", value: "TITLE", "create a group with this title")
   static let ifAbsent = Flag(
-    "if-absent", "print your group with this title, or with exactly these users, if there is one")
-  static let withHistory = Flag("with-history", "let them see earlier messages, too")
-  static let length = Option("for", value: "TIME", "mute it only for this time", as: duration)
+    "if-absent", "if the group exists already, print it, and create nothing")
+  static let withHistory = Flag("with-history", "let the added users see earlier messages, too")
+  static let length = Option("for", value: "TIME", "mute only for this time, such as 8h", as: duration)
   static let clear = Flag("clear", "delete the draft")
 
   package static let command = Command(
-    "dm-conversation", "create conversations, show and change them",
+    "dm-conversation", "create, show and change conversations",
     synopsis: [
       "create USER... [--if-absent]", "create --title TITLE [USER]... [--if-absent]", "show CONVERSATION",
       "add CONVERSATION USER... [--with-history]", "remove CONVERSATION USER...", "leave CONVERSATION",
@@ -29,45 +29,49 @@ package struct DMConversation: Program {
       Command.Subcommand(
         "remove", operands: "CONVERSATION USER...", "remove users from a group that you own", run: remove),
       Command.Subcommand(
-        "leave", operands: "CONVERSATION", "leave a group; after its last owner, another member owns it", run: leave),
+        "leave", operands: "CONVERSATION", "leave a group; if no owner remains, a member becomes owner", run: leave),
       Command.Subcommand("title", operands: "CONVERSATION TITLE", "give a group another title", run: setTitle),
       Command.Subcommand(
-        "name", operands: "CONVERSATION NAME", "give it a name that only you see; '' removes it", run: setName),
+        "name", operands: "CONVERSATION NAME", "set a name that only you see; '' removes it", run: setName),
       Command.Subcommand(
         "avatar", operands: "CONVERSATION URL", "set the URL of the group's picture; '' clears it", run: setAvatar),
       Command.Subcommand(
-        "expire", operands: "CONVERSATION TIME|off", "let new messages expire after this time", run: setExpiry),
-      Command.Subcommand("pin", operands: "CONVERSATION...", "list it before all others") {
+        "expire", operands: "CONVERSATION TIME|off", "let new messages expire after this time, or never", run: setExpiry
+      ),
+      Command.Subcommand("pin", operands: "CONVERSATION...", "list the conversation before all others") {
         try change(.pinned(true), $0)
       },
-      Command.Subcommand("unpin", operands: "CONVERSATION...", "list it by its activity again") {
+      Command.Subcommand("unpin", operands: "CONVERSATION...", "list the conversation by its activity again") {
         try change(.pinned(false), $0)
       },
       Command.Subcommand(
-        "mute", operands: "CONVERSATION...", "turn off its notifications", options: [length], run: mute),
-      Command.Subcommand("unmute", operands: "CONVERSATION...", "undo that") { try change(.unmuted, $0) },
+        "mute", operands: "CONVERSATION...", "turn off the notifications of the conversation", options: [length],
+        run: mute),
+      Command.Subcommand("unmute", operands: "CONVERSATION...", "turn the notifications on again") {
+        try change(.unmuted, $0)
+      },
       Command.Subcommand(
-        "archive", operands: "CONVERSATION...", "hide it until the next message; if it is muted, for good"
+        "archive", operands: "CONVERSATION...", "hide the conversation; unless it is muted, its next message shows it"
       ) { try change(.archived(true), $0) },
-      Command.Subcommand("unarchive", operands: "CONVERSATION...", "show it in the list again") {
+      Command.Subcommand("unarchive", operands: "CONVERSATION...", "list the conversation again") {
         try change(.archived(false), $0)
       },
       Command.Subcommand(
         "delete", operands: "CONVERSATION...",
-        "delete its messages for yourself, and hide it until the next one"
+        "delete the messages for yourself; a new message shows the conversation"
       ) { try change(.deleted, $0) },
       Command.Subcommand(
-        "draft", operands: "CONVERSATION [TEXT]...", "save a draft, or print it", options: [clear],
+        "draft", operands: "CONVERSATION [TEXT]...", "save TEXT as your draft, or print the draft", options: [clear],
         operandsWith: [(clear, "CONVERSATION")], run: draft),
     ],
     examples: [
       ("dm-conversation create --title ops bob carol", "a group of you, bob and carol"),
-      ("dm-conversation create --title ops bob --if-absent", "the same in a script that may run twice"),
+      ("dm-conversation create --title ops bob --if-absent", "the same in a script: a second run creates nothing"),
       ("dm-conversation name +ops work", "call that group +work, whatever its title becomes"),
       ("dm-conversation create bob | jq -r .id", "the id of the direct conversation with bob"),
-      ("dm-conversation show +ops", "its participants, its last message, what is unread"),
+      ("dm-conversation show +ops", "the participants, the last message and the unread count of the group"),
       ("dm-conversation add +ops dave --with-history", "add dave, who then sees earlier messages, too"),
-      ("dm-conversation mute +ops --for 8h", "mute it for a night"),
+      ("dm-conversation mute +ops --for 8h", "mute the group for eight hours"),
       ("dm-conversation expire bob 1d", "let new messages expire after a day"),
     ], writes: ["conversation"])
 }
@@ -100,7 +104,7 @@ extension DMConversation {
 
   static func setTitle(_ call: Invocation) throws {
     let (conversation, title) = try value("TITLE", call)
-    // As in a reference: '+ops' is the group titled ops.
+    // As in a reference, a `+` before the title is not part of the title.
     try print(call.messenger().setTitle(title.without("+"), of: conversation), call)
   }
 

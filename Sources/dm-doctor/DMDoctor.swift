@@ -6,9 +6,9 @@ internal import DMUpkeep
 package struct DMDoctor: Program {
   static let deep = Flag(
     "deep", "check everything: pages, references, search index, counts, ranges, digests and files")
-  static let force = Flag("force", "replace a file that is not a backup, or has more than the store")
+  static let force = Flag("force", "also replace a FILE that is not a backup, or has more messages than the store")
   static let damaged = Flag(
-    "damaged", "keep damaged messages as they are, and leave out damaged files")
+    "damaged", "include damaged messages, and leave out damaged files")
 
   package static let command = Command(
     "dm-doctor", "check, back up, restore, purge and repair a store",
@@ -18,11 +18,11 @@ package struct DMDoctor: Program {
     ],
     subcommands: [
       Command.Subcommand("check", "look for faults", options: [deep]) { try Work.run($0) { try $0.check() } },
-      Command.Subcommand("stats", "print sizes, rows and consumers, and when each action ran last") {
+      Command.Subcommand("stats", "print sizes, row counts, consumers, and when each action ran last") {
         try Work.run($0) { try $0.printStatistics() }
       },
       Command.Subcommand(
-        "backup", operands: "FILE", "copy the store as it is now into a file, while others write",
+        "backup", operands: "FILE", "copy the store into FILE; other programs can go on writing",
         options: [force, damaged]
       ) { try Work.run($0, files: 1) { try $0.backUp() } },
       Command.Subcommand("dump", "print the whole store as JSON lines") { try Work.run($0) { try $0.dump() } },
@@ -41,10 +41,10 @@ package struct DMDoctor: Program {
       },
     ],
     examples: [
-      ("dm-doctor check --deep", "is everything as it was written?"),
-      ("dm-doctor backup dm.backup", "a complete copy, while others go on writing"),
-      ("dm-doctor dump | dm-doctor --store copy restore", "the same store elsewhere"),
-      ("dm-doctor stats | jq .log_bytes", "how long is the log?"),
+      ("dm-doctor check --deep", "check that everything is as it was written"),
+      ("dm-doctor backup dm.backup", "make a complete copy, while other programs go on writing"),
+      ("dm-doctor dump | dm-doctor --store copy restore", "copy the store into another folder"),
+      ("dm-doctor stats | jq .log_bytes", "the size of the log, in bytes"),
     ],
     writes: [
       "finding", "statistics", "backup", "dump", "row", "content", "dump_end", "restore", "purge", "repair", "report",
@@ -55,10 +55,10 @@ package struct DMDoctor: Program {
 struct Work {
   let call: Invocation
   let upkeep: Upkeep
-  /// Ends the progress line and unblocks signals, because printing may wait for its reader.
+  /// Ends the progress line, and unblocks signals, before a result is printed: printing may wait for its reader.
   private let done: () -> Void
 
-  /// - Parameter files: how many operands the action takes.
+  /// - Parameter files: the maximum number of operands, each of which is the name of a file.
   static func run(_ call: Invocation, files: Int = 0, _ act: (Work) throws -> Void) throws {
     try call.arguments.atMost(files)
     let (interruption, progress) = (Interruption(), Progress(call))

@@ -68,7 +68,7 @@ enum UpkeepText {
     return lines.joined(separator: "\n")
   }
 
-  /// A warning about a consumer, with what the user must do; nil if there is none.
+  /// A warning about a consumer, which also says what the user must do; nil if no warning is needed.
   static func warning(_ consumer: Statistics.Consumer) -> String? {
     let name = "the consumer '\(consumer.name)' of '\(consumer.user)'"
     let forget = "forget it with 'dm-tail --as \(consumer.user) --forget \(consumer.name)'"

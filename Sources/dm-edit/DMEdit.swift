@@ -3,8 +3,8 @@ internal import DMKit
 
 package struct DMEdit: Program {
   static let forEveryone = Flag("for-everyone", "delete your own messages for all")
-  static let remove = Flag("remove", "take your reaction back")
-  static let reason = Option("reason", value: "TEXT", "say why")
+  static let remove = Flag("remove", "remove your reaction")
+  static let reason = Option("reason", value: "TEXT", "the reason for the report")
 
   package static let command = Command(
     "dm-edit", "edit messages, delete them, react to them and report them",
@@ -20,21 +20,21 @@ package struct DMEdit: Program {
         "delete", operands: "MESSAGE...", "delete messages for yourself", options: [forEveryone]
       ) { try edit(.delete(forEveryone: $0.arguments[forEveryone]), $0.arguments.operands, $0) },
       Command.Subcommand(
-        "react", operands: "EMOJI MESSAGE...", "react with an emoji, at most one for each message", options: [remove],
+        "react", operands: "EMOJI MESSAGE...", "react with an emoji; a new one replaces the old one", options: [remove],
         operandsWith: [(remove, "MESSAGE...")], run: react),
       Command.Subcommand(
-        "report", operands: "MESSAGE...", "report messages: the owner of the store, or of its hub, gets a copy",
+        "report", operands: "MESSAGE...", "report messages to the owner of the store and of its hub",
         options: [reason]
       ) { try edit(.report(reason: $0.arguments[reason]), $0.arguments.operands, $0) },
     ],
     examples: [
       ("dm-edit text +ops:-1 'deployed at one'", "correct the last message"),
-      ("df -h / | dm-edit text +ops:-1", "the same with a text from a pipe; on a terminal an editor opens"),
+      ("df -h / | dm-edit text +ops:-1", "the same with a text from a pipe; without a pipe, an editor opens"),
       ("dm-edit delete bob 40..57", "delete messages 40 to 57 for yourself"),
-      ("dm-edit delete --for-everyone +ops:-1", "take back your last message"),
+      ("dm-edit delete --for-everyone +ops:-1", "delete your last message for everyone"),
       ("dm-edit react 👍 bob:-1", "react with an emoji"),
       ("dm-edit react :tada: bob:-1", "the same with the short code of an emoji"),
-      ("dm-tail bob -n 20 | dm-edit react 👀", "react to each of the last 20"),
+      ("dm-tail bob -n 20 | dm-edit react 👀", "react to each of the last 20 messages"),
     ], reads: "edit_line", writes: ["message", "message_deleted", "reaction", "report", "error"])
 
   /// Applies one action to the messages of the operands, or of the lines of standard input if there are no operands.
@@ -44,8 +44,9 @@ package struct DMEdit: Program {
     try edit(messages.map { try Edit($0.message, typedAs: $0.typed, act) }, call)
   }
 
-  /// The messages that operands name, singly or as ranges of a conversation; a range gives only those that the user
-  /// sees.
+  /// The messages that operands name, one by one or as ranges of a conversation.
+  ///
+  /// A range selects only messages that the user sees.
   private static func references(
     _ operands: [String], _ call: Invocation, wordsOnly: Bool
   ) throws -> [(message: MessageReference, typed: MessageReference)] {
@@ -61,7 +62,7 @@ package struct DMEdit: Program {
           "no message '\(operands.joined(separator: " "))' that you can see; dm-tail prints what you can see",
           subject: operands.joined(separator: " "))
       }
-      // Names them by their ids, because another group may have the title by now.
+      // Refers to the messages by their ids, because another group may have got the title meanwhile.
       return messages.filter { !wordsOnly || !$0.isAnnouncement }.map {
         (.id($0.id), .number($0.number, in: conversation))
       }
@@ -71,7 +72,7 @@ package struct DMEdit: Program {
 
   static func edit(_ batch: [Edit], _ call: Invocation) throws {
     let messenger = try call.messenger()
-    // A single message fails like any other call; with several, each gets its own answer.
+    // With one message, an error ends the program. With several messages, each gets its own answer.
     for (index, result) in try messenger.edit(batch).enumerated() {
       switch result {
       case .success(let outcome): try call.print(outcome) { text(of: $0, for: messenger.identity.handle) }
@@ -84,7 +85,7 @@ package struct DMEdit: Program {
 }
 
 extension DMEdit {
-  /// Edits the messages in the lines of standard input, as dm-tail prints them; ignores other lines.
+  /// Applies an action to each message in the lines of standard input, as dm-tail prints them; ignores other lines.
   ///
   /// - Parameter act: returns the action for a message, given the text of its line.
   static func editLines(_ call: Invocation, _ act: (_ text: String?) throws -> Edit.Act) throws {
@@ -123,8 +124,9 @@ extension DMEdit {
 }
 
 extension DMEdit {
-  /// Replaces the text of a message with the operands, standard input, or the result of an editor; without operands,
-  /// edits the messages of input lines.
+  /// Replaces the text of a message with the operands, with standard input, or with the result of an editor.
+  ///
+  /// Without operands, replaces the texts of the messages that the lines of standard input name.
   static func setText(_ call: Invocation) throws {
     guard let name = call.arguments.operands.first else { return try editLines(call, textOfLine) }
     let message = try MessageReference(name)
@@ -143,7 +145,7 @@ extension DMEdit {
     // Uses a separate messenger, so that the store is not open while the user writes.
     let message = try Messenger(call.location(), as: call.messenger().identity).messageToEdit(reference)
     try EditedText(message.text ?? "", for: call.command).keeping { text in
-      // Names the message by its id, because `-1` may be another message by now.
+      // Refers to the message by its id, because `-1` may mean another message by now.
       try edit([Edit(.id(message.id), typedAs: reference, .text(text))], call)
     }
   }
@@ -161,7 +163,7 @@ extension DMEdit {
     try edit(.react(reaction(emoji)), words, call)
   }
 
-  /// Whether words begin with references to messages: `bob:57`, a UUID, or `bob 40..57`.
+  /// Whether words begin with a reference to messages: `bob:57`, a UUID, or `bob 40..57`.
   private static func nameMessages(_ words: [String]) -> Bool {
     if Identifier(words[0]) != nil || words.count > 1 && RangeReference(words[1]) != nil { return true }
     do { return try splitReference(words[0]) != nil } catch { return true }

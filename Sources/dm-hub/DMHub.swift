@@ -7,35 +7,35 @@ internal import DMSystem
 package struct DMHub: Program {
   static let database = Option(
     "db", value: "DATABASE", "the database: a name, a connection string or a URI [$PGDATABASE]")
-  static let address = Option("public", value: "HOST[:PORT]", "the hub's address, for invitations") {
+  static let address = Option("public", value: "HOST[:PORT]", "the address at which members reach the hub") {
     try HubAddress($0)
   }
   static let authority = Option(
-    "ca", value: "FILE", "the certificate of the authority that signed the hub's, for invitations")
+    "ca", value: "FILE", "the certificate of the authority that signed the hub's certificate")
   static let days = Option("days", value: "N", "let the invitation expire after N days [7]") { text in
     guard let days = Int(text), 1...366 ~= days else { throw usage("'\(text)' is not a number of days from 1 to 366") }
     return days
   }
 
-  static let shared = Flag("shared", "for a database that others use, too: change only the hub's schemas")
-  static let hour = Option("hour", value: "SIZE", "let each person send SIZE in an hour, such as 64M") { text in
+  static let shared = Flag("shared", "install into a database that others use; change only the hub's schemas")
+  static let hour = Option("hour", value: "SIZE", "limit what each person sends in an hour, such as 64M") { text in
     try megabytes(text, of: "--hour")
   }
-  static let files = Option("files", value: "SIZE", "let each person upload SIZE of files in an hour, such as 4G") {
+  static let files = Option("files", value: "SIZE", "limit the files that each person uploads in an hour, such as 4G") {
     text in
     try megabytes(text, of: "--files")
   }
-  static let disk = Option("disk", value: "SIZE", "keep SIZE of each person's messages and files, such as 1G, or none")
-  { text in
+  static let disk = Option("disk", value: "SIZE", "limit what the hub keeps of each person: 1G, or none for no limit") {
+    text in
     text == "none" ? DiskLimit.none : .bytes(try megabytes(text, of: "--disk"))
   }
-  static let force = Flag("force", "do it, although it cannot be undone")
+  static let force = Flag("force", "confirm the action, which cannot be undone")
   static let cancel = Flag("cancel", "call the members back to this server")
 
   /// A value of --disk.
   enum DiskLimit { case none, bytes(Int) }
 
-  /// A size of at least 1 MiB.
+  /// Parses a size of at least 1 MiB.
   private static func megabytes(_ text: String, of option: String) throws -> Int {
     let size = try byteCount(text, of: option)
     guard size >= 1 << 20 else { throw usage("'\(text)' is too little for \(option); name at least 1M") }
@@ -55,9 +55,9 @@ package struct DMHub: Program {
       Command.Subcommand(
         "install", "install, update or repair the tables, functions and permissions",
         options: [address, authority, shared], run: install),
-      Command.Subcommand("check", "print differences from a fresh installation", run: check),
+      Command.Subcommand("check", "print differences from a correct installation", run: check),
       Command.Subcommand(
-        "invite", operands: "HANDLE", "print a token for a person to join with, or for another machine of theirs",
+        "invite", operands: "HANDLE", "print a token with which a person, or another machine of theirs, joins",
         options: [days], run: invite),
       Command.Subcommand("people", "print the people on the hub, with their machines", run: printPeople),
       Command.Subcommand(
@@ -68,22 +68,25 @@ package struct DMHub: Program {
       Command.Subcommand(
         "revoke", operands: "HANDLE|LOGIN", "lock out a person, or one of their machines", run: revoke),
       Command.Subcommand(
-        "forget", operands: "HANDLE", "erase what a person said, and lock them out", options: [force], run: forget),
+        "forget", operands: "HANDLE", "erase all that a person said, and lock them out", options: [force], run: forget),
       Command.Subcommand(
-        "move", operands: "[HOST[:PORT]]", "send members to another server, and take no changes here",
+        "move", operands: "[HOST[:PORT]]", "send the members to another server, and accept no changes here",
         options: [authority, cancel], run: move),
-      Command.Subcommand("status", "print the size of the hub, and what is wrong with it", run: printStatus),
+      Command.Subcommand("status", "print the size of the hub, and its problems", run: printStatus),
       Command.Subcommand("sweep", "erase the texts of expired messages now", run: sweep),
       Command.Subcommand("unstick", "end members' connections that may hold up others", run: unstick),
-      Command.Subcommand("uninstall", "remove the hub, and its logins", options: [force], run: uninstall),
+      Command.Subcommand(
+        "uninstall", "remove the hub, all its messages and its logins", options: [force], run: uninstall),
     ],
     examples: [
-      ("dm-hub --db messages install --public hub.example.org --ca ca.crt", "in an empty database"),
+      ("dm-hub --db messages install --public hub.example.org --ca ca.crt", "set up a hub in an empty database"),
       ("dm-hub --db messages invite zoe >invitation", "a token for one machine of Zoe's"),
       ("dm-hub --db messages people", "the people on the hub, and when they were seen"),
     ], writes: ["invitation", "login", "report", "hub_server", "hub_limit", "hub_erasure", "hub_finding"])
 
-  /// Calls `body` with the hub, and throws its faults as errors for the administrator.
+  /// Calls `body` with the hub.
+  ///
+  /// A fault is thrown as an error whose text is for the administrator.
   static func asking<Value>(_ call: Invocation, _ body: (Administrator) throws -> Value) throws -> Value {
     do {
       return try body(Administrator(call.arguments[database] ?? ""))
@@ -130,7 +133,7 @@ package struct DMHub: Program {
     for limit in result { try call.print(limit, text: \.line) }
   }
 
-  /// The limit of an act, such as `say=60`; nil for `say=none`.
+  /// Parses the limit of an act, such as `say=60`; `perMinute` is nil for `say=none`.
   private static func limit(_ text: String) throws -> (act: String, perMinute: Int?) {
     let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
     guard parts.count == 2, HubLimit.acts.contains(parts[0]) else {
@@ -215,7 +218,7 @@ extension DMHub {
       }
       return try administrator.check()
     }
-    // Reports the faults that installing cannot fix.
+    // Prints the faults that an installation cannot repair.
     for finding in findings { printError(command.name, finding.text) }
   }
 

@@ -7,7 +7,7 @@ package struct DMImport: Program {
   static let folder = Option(
     "folder", value: "DIR", "the folder of the attached files [the working directory]")
   static let dryRun = Flag("dry-run", "print what would be added, and add nothing")
-  static let sameUsers = Flag("same-users", "take users of the store with the same handles as the same people")
+  static let sameUsers = Flag("same-users", "assume that equal handles mean the same person")
 
   package static let command = Command(
     "dm-import", "add history from JSON lines, with its own times, senders and replies",
@@ -15,7 +15,7 @@ package struct DMImport: Program {
     operands: "[FILE]",
     rules: PreparationArguments.rules,
     examples: [
-      ("dm-import history.jsonl", "add what is not there yet; safe to repeat"),
+      ("dm-import history.jsonl", "add what the store does not have yet; safe to repeat"),
       (
         "{ dm-list --all --limit all; dm-tail -n all --peek; } | dm-import --same-users --store copy",
         "copy what you can see into another store"
@@ -56,7 +56,7 @@ package struct DMImport: Program {
     }
     progress.clear()
     if !call.isJSON, !call.isQuiet { try call.output.write("\(counts.text)\n") }
-    // If only one line failed, its error is enough.
+    // If only one line failed, the error of that line is enough.
     let failed = call.failures.reduce(0) { $0 + $1.count }
     if failed > 1 { printError(command.name, "\(counts.text); \(failed) lines failed: \(codes(call.failures))") }
   }
@@ -88,7 +88,7 @@ struct ImportedFiles {
     folder = try call.arguments[DMImport.folder].map { $0 + "/" } ?? ""
   }
 
-  /// The line, with its files prepared unless the store has its message already.
+  /// The line, with its files prepared; unchanged if the store has its message already.
   ///
   /// - Throws: `unknown_file`, `bad_attachment`, or an error of the store or the disk.
   func prepared(_ line: Imported) throws -> Imported {
@@ -108,7 +108,7 @@ struct ImportedFiles {
 
   private func path(of file: ImportedMessage.File) -> String {
     let path = file.path.utf8.first == UInt8(ascii: "/") ? file.path : folder + file.path
-    // A dash alone would be standard input.
+    // A dash alone would mean standard input.
     return path == "-" ? "./-" : path
   }
 }
@@ -117,7 +117,7 @@ struct ImportedFiles {
 final class Rehearsal {
   let messenger: Messenger
   private let work: WorkFolder
-  /// A shell that removes the copy after this process ends, even if it was killed.
+  /// A shell that removes the copy after this process ends, even if this process was killed.
   private let remover: Child
   private let leash: StopSignal
 
@@ -138,7 +138,7 @@ final class Rehearsal {
     do {
       if try messenger.hasStore() { try Upkeep(messenger.location).copyRows(to: copy) }
     } catch let error as DMError where error.code == .noStore {
-      // An import would create the store.
+      // The store does not exist, so there is nothing to copy: an import would create it.
     }
     self.messenger = Messenger(copy, as: messenger.identity)
   }

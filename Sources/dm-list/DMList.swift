@@ -8,14 +8,14 @@ package struct DMList: Program {
   static let archived = Flag("archived", "list only archived conversations")
   static let all = Flag("all", "list archived conversations, too")
   static let match = Option(
-    "match", value: "TEXT", "list only those with TEXT in their name, or in a participant's name or handle", as: matched
+    "match", value: "TEXT", "list only conversations whose name or participants contain TEXT", as: matched
   )
   static let limit = Option("limit", short: "n", count: "N", "list at most N conversations, or 'all' [50]")
   static let after = Option(
-    "after", value: "CURSOR", "list the page after this cursor", as: PageCursor.init)
+    "after", value: "CURSOR", "list the page after the conversation with this cursor", as: PageCursor.init)
   static let count = Flag("count", "print the number of unread messages, and nothing else")
   static let follow = Flag(
-    "follow", short: "f", "then print each conversation that changes; with --count, each new count")
+    "follow", short: "f", "after the list, print conversations that change; with --count, new counts")
   static let invisible = Flag("invisible", "with --follow: do not show that you are online")
 
   package static let command = Command(
@@ -30,10 +30,10 @@ package struct DMList: Program {
     examples: [
       ("dm-list --unread", "conversations with unread messages"),
       ("dm-list --count", "the number of unread messages, for a status bar"),
-      ("dm-list -f --count", "the number each time it changes"),
-      ("dm-list --count +ops bob", "the number in two conversations"),
+      ("dm-list -f --count", "the number of unread messages, each time it changes"),
+      ("dm-list --count +ops bob", "the number of unread messages in two conversations"),
       ("dm-list --match ops", "conversations with 'ops' in their name or among their participants"),
-      ("dm-list --unread | jq -r '\"\\(.unread_count) \\(.name)\"'", "a digest: how many unread messages where"),
+      ("dm-list --unread | jq -r '\"\\(.unread_count) \\(.name)\"'", "the unread count of each conversation"),
     ], writes: ["conversation"])
 
   package static func run(_ call: Invocation) throws {
@@ -58,7 +58,7 @@ package struct DMList: Program {
     query.unmutedOnly = arguments[unmuted]
     query.limit = try arguments[limit] ?? 50
     query.after = try arguments[after]
-    // Names them by their ids, because titles may change during the stream.
+    // Refers to the conversations by their ids, because titles may change during the stream.
     query.conversations = try arguments.operands.map {
       .id(try messenger.conversation(ConversationReference($0)).id)
     }
@@ -87,7 +87,7 @@ final class Listing {
   var typing: [Identifier: [Handle]] = [:]
   var online: Set<Handle> = []
 
-  /// If a conversation changes several times within this time, in microseconds, it is printed once.
+  /// The time in microseconds within which several changes of a conversation are printed as one.
   private static let fold: Int64 = 100_000
 
   init(_ call: Invocation, _ messenger: Messenger, _ query: ListQuery) {
@@ -152,7 +152,7 @@ final class Listing {
         if let conversation = try messenger.conversations(one).first {
           try print(conversation)
         } else if shown[id] != nil {
-          // Prints it once more, so that the reader learns that it no longer matches.
+          // Prints the conversation once more, so that the reader learns that it no longer matches.
           try print(try messenger.conversation(.id(id)))
           shown[id] = nil
         }

@@ -3,9 +3,9 @@ package import DMCLI
 internal import DMKit
 
 package struct DMMCP: Program {
-  static let readOnly = Flag("read-only", "let the agent only read: it sends, reacts to and marks nothing")
+  static let readOnly = Flag("read-only", "let the agent only read, not send, react or mark as read")
   static let only = Option(
-    "only", value: "CONV", "limit the agent to this conversation; can be repeated", as: ConversationReference.init)
+    "only", value: "CONV", "let the agent use only this conversation; can be repeated", as: ConversationReference.init)
 
   package static let command = Command(
     "dm-mcp", "let an agent act as a user: a server of the Model Context Protocol",

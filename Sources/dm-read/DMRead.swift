@@ -6,11 +6,11 @@ package struct DMRead: Program {
   static let upTo = Option(
     "up-to", value: "MESSAGE", "mark everything up to and including this message", as: MessageReference.init)
   static let since = Option(
-    "since", value: "WHEN", "mark everything from a message or a time on; can be combined with --before",
+    "since", value: "WHEN", "mark everything since a message or a time; --before may set an end",
     as: messageOrTime)
   static let before = Option(
     "before", value: "WHEN", "mark everything before a message or a time", as: messageOrTime)
-  static let all = Flag("all", "mark everything")
+  static let all = Flag("all", "mark all messages")
   static let from = Option("from", user: "USER", "mark only messages from this sender")
   static let everywhere = Flag("everywhere", "mark in all conversations")
   static let except = Option(
@@ -47,9 +47,9 @@ package struct DMRead: Program {
     ],
     examples: [
       ("dm-read bob 40..57 60", "messages 40 to 57, and 60"),
-      ("dm-tail bob -n 20 | dm-read", "exactly the 20 that are printed"),
+      ("dm-tail bob -n 20 | dm-read", "exactly the 20 messages that dm-tail prints"),
       ("dm-read --everywhere --before 7d --except +ops", "for cron: everything older than a week"),
-      ("dm-read +ops --all --from bob --private", "what bob said, without a receipt"),
+      ("dm-read +ops --all --from bob --private", "what bob said in the group, without a receipt"),
       ("dm-read --receipts bob:-1", "who received and read the last message, and when"),
     ], reads: "read_line", writes: ["marked", "read_receipt", "delivery_receipt", "error"])
 
@@ -165,7 +165,9 @@ extension DMRead {
 }
 
 extension ReadTarget {
-  /// Whether one of the bounds refers to a message; such a target is for the conversation of that message only.
+  /// Whether one of the bounds refers to a message.
+  ///
+  /// Such a target is for the conversation of that message only.
   fileprivate var namesMessage: Bool {
     switch self {
     case .before(.message), .since(.message, _), .since(_, before: .message?): true

@@ -6,12 +6,12 @@ package struct DMSearch: Program {
   static let inConversation = Option(
     "in", value: "CONV", "search only this conversation; can be repeated", as: ConversationReference.init)
   static let from = Option("from", user: "USER", "find only messages from this user")
-  static let since = Option("since", value: "WHEN", "find only messages from a message or a time on", as: messageOrTime)
+  static let since = Option("since", value: "WHEN", "find only messages since a message or a time", as: messageOrTime)
   static let before = Option(
     "before", value: "WHEN", "find only messages before a message or a time", as: messageOrTime)
   static let has = Option(
     "has", value: "KIND", oneOf: SearchRequest.Content.self,
-    "find only messages with this: link, attachment, image or mention; can be repeated")
+    "find only messages with a link, attachment, image or mention; can be repeated")
   static let newest = Flag("newest", "print the newest first")
   static let limit = Option("limit", short: "n", count: "N", "print at most N messages, or 'all' [20]")
 
@@ -23,7 +23,7 @@ package struct DMSearch: Program {
       ("dm-search lunch tomorrow", "messages with both words, in any order"),
       ("dm-search '\"see you\" OR goodby*'", "a phrase, or words that begin with 'goodby'"),
       ("dm-search --in +ops --from bob --since 7d 'deploy* NOT staging'", "what bob said in +ops in the last week"),
-      ("dm-search --has link --newest -n 5", "the newest five links"),
+      ("dm-search --has link --newest -n 5", "the newest five messages with links"),
       ("dm-search 北京 -n all | jq -r .snippet", "the words around each match"),
     ], writes: ["message"])
 

@@ -12,7 +12,7 @@ extension DMSend {
   /// A text, attachments, and the message that is forwarded, if any.
   typealias Content = (text: String, attachments: [Identifier], forwards: Identifier?)
 
-  /// Whether the text comes from standard input: there are no words, or they are `-`.
+  /// Whether the text comes from standard input: there are no words, or the only word is `-`.
   ///
   /// With `--attach` and no words there is no text.
   static func readsText(_ words: [String], _ arguments: Arguments) -> Bool {
@@ -20,8 +20,9 @@ extension DMSend {
     return words.isEmpty ? !arguments.isGiven(attach) : words == ["-"] && arguments.endsWithInput
   }
 
-  /// Calls `body` with the content of a forwarded message, or with attachments and a text from an editor, the words or
-  /// standard input.
+  /// Calls `body` with the content of a forwarded message, or with attachments and a text.
+  ///
+  /// The text comes from an editor, from the words, or from standard input.
   static func withContent(
     _ words: [String], _ call: Invocation, _ messenger: Messenger, _ body: (Content) throws -> Void
   ) throws {
@@ -31,7 +32,7 @@ extension DMSend {
       return try body((message.text ?? "", message.attachments.map(\.id), message.id))
     }
     let files = try call.arguments.all(attach)
-    // An empty text in the editor sends nothing, even with attachments.
+    // If the text in the editor is empty, nothing is sent, not even attachments.
     if call.arguments[edit] {
       if words == ["-"], call.arguments.endsWithInput {
         throw usage("'-' is standard input, which the editor of --edit needs; leave it out")
@@ -75,7 +76,7 @@ struct TextOptions {
   let isLossy: Bool
   let overflow: Overflow
 
-  /// The most bytes of a text that becomes an attachment, and of its beginning in the message.
+  /// How many bytes a text that becomes an attachment may have, and how many of them the message shows as its text.
   private static let attachedLimit = 64 << 20
   private static let beginningLimit = 1024
 
@@ -87,7 +88,9 @@ struct TextOptions {
   /// The text of a line.
   func text(_ line: ArraySlice<UInt8>) throws -> String { try fitted(plainText(line, isLossy: isLossy)).text }
 
-  /// A text that fits into a message, and the whole text when it must be attached.
+  /// The text for the message, and the whole text if it must be attached.
+  ///
+  /// With `--overflow error`, a text that is too long is returned unchanged, and cannot be sent.
   func fitted(_ text: String) -> (text: String, whole: [UInt8]?) {
     guard text.utf8.count > Outgoing.textLimit else { return (text, nil) }
     switch overflow {
@@ -149,8 +152,9 @@ extension ConsumerLine {
 }
 
 extension DMSend {
-  /// Sends lines that may acknowledge events; skips lines that can never succeed, or with --stop-at-failed ends at the
-  /// first.
+  /// Sends lines that may acknowledge events.
+  ///
+  /// Skips lines that can never succeed; with --stop-at-failed, stops at the first line that fails.
   static func sendLines(_ call: Invocation, _ messenger: Messenger, as consumer: String) throws {
     let skipsFailed = !call.arguments[stopAtFailed]
     var skippedCount = 0

@@ -4,19 +4,19 @@ internal import DMKit
 extension DMSend {
   static let to = Option(
     "to", value: "CONVERSATION", values: [.conversations, .people],
-    "send to this conversation; can be repeated: to all of them or to none")
+    "send to this conversation; with several --to, to all or none")
   static let lines = Flag("lines", "send each line of standard input as a message")
   static let replyTo = Option(
     "reply-to", value: "MESSAGE", "answer this message", as: MessageReference.init)
   static let nonce = Option(
-    "nonce", value: "NONCE", "an id for this message: sending it again returns the first one")
-  static let once = Flag("once", "with --nonce: no error if the text differs")
+    "nonce", value: "NONCE", "a name for this message; if already used, nothing is sent")
+  static let once = Flag("once", "with --nonce: accept a repetition with another text")
   static let consumer = Option(
     "consumer", value: "NAME", values: [.consumers],
-    "let the lines acknowledge events ('ack') of this consumer; see dm-tail(1)")
+    "the lines acknowledge events ('ack') for this consumer; see dm-tail(1)")
   static let stopAtFailed = Flag("stop-at-failed", "with --consumer: stop at the first line that fails")
   static let skipFailed = Flag(
-    "skip-failed", "with --consumer: acknowledge and count those that fail for good; the default")
+    "skip-failed", "with --consumer: skip lines that can never succeed (the default)")
   static let edit = Flag("edit", "write the text in $VISUAL or $EDITOR")
   static let draft = Flag("draft", "save the text as the draft of the conversation, without sending it")
   static let fromDraft = Flag("from-draft", "send the draft, and clear it")
@@ -26,7 +26,7 @@ extension DMSend {
     "expires-in", value: "TIME", "delete the message for everyone after this time", as: duration)
   static let overflow = Option(
     "overflow", value: "HOW", oneOf: TextOptions.Overflow.self,
-    "for a text over 64 KiB: attach, truncate or error [error]")
+    "if a text is over 64 KiB: attach, truncate or error [error]")
   static let attach = Option(
     "attach", value: "FILE", "attach a file, prepared as dm-attach(1) does; can be repeated")
 
@@ -105,7 +105,7 @@ extension DMSend {
 
 package struct DMSend: Program {
   package static let command = Command(
-    "dm-send", "send messages: one from its arguments or standard input, or many as lines",
+    "dm-send", "send one message from arguments or standard input, or many from lines",
     synopsis: [
       "[OPTION]... CONVERSATION TEXT...", "[OPTION]... CONVERSATION [-] <FILE",
       "[OPTION]... --to CONVERSATION... TEXT...", "CONVERSATION --from-draft | --forward MESSAGE",
@@ -113,7 +113,7 @@ package struct DMSend: Program {
     ],
     options: options, operands: "CONVERSATION|USER TEXT...", operandsWith: [(to, "TEXT...")], rules: rules,
     examples: [
-      ("dm-send bob 'lunch?'", "send"),
+      ("dm-send bob 'lunch?'", "send a message"),
       ("make 2>&1 | tail -n 20 | dm-send +ops", "standard input as one message"),
       ("dm-send bob --reply-to -1 'with pleasure'", "answer the last message"),
       ("dm-send bob --nonce \"backup-$(date +%F)\" 'backup done'", "at most once a day, however often it runs"),
@@ -122,7 +122,7 @@ package struct DMSend: Program {
       ("dm-send bob --attach photo.jpg 'as promised'", "send a photo"),
       (
         "jq -c '{conversation: .to, text: .body, nonce: .id}' queue.json | dm-send",
-        "send many messages; each gets one line as an answer"
+        "send many messages; each is answered by one line"
       ),
     ], reads: "send_line", writes: ["message", "conversation", "ack", "error"])
 
@@ -168,7 +168,7 @@ package struct DMSend: Program {
   private static func send(
     _ words: [String], to conversations: [ConversationReference], _ call: Invocation, _ messenger: Messenger
   ) throws {
-    // Checked before files are prepared or a text is typed, which may take minutes.
+    // Checks the permission before files are prepared or a text is typed, because these may take minutes.
     let isTyped = readsText(words, call.arguments) && isTerminal(.input)
     if try isTyped || call.arguments.isGiven(attach) || call.arguments[overflow] == .attach {
       for conversation in conversations { try messenger.checkMaySend(to: conversation) }

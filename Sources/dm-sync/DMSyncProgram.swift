@@ -7,14 +7,14 @@ internal import DMSystem
 package struct DMSyncProgram: Program {
   static let follow = Flag("follow", short: "f", "keep synchronizing, and print the state each time it changes")
   static let linger = Flag(
-    "linger", "keep synchronizing, without output, until nothing is queued or followed")
+    "linger", "synchronize without output, until nothing is queued and no program follows")
   static let files = Flag("files", "upload and fetch the files that wait, and nothing else")
   static let authority = Option(
-    "ca", value: "FILE", "the certificate of the authority that signed the hub's there")
-  static let force = Flag("force", "leave without telling the hub")
+    "ca", value: "FILE", "the certificate of the authority that signed the hub's certificate")
+  static let force = Flag("force", "unlink the store even if the hub cannot be reached")
 
   package static let command = Command(
-    "dm-sync", "synchronize a store with its hub",
+    "dm-sync", "link a store to a hub, and synchronize the two",
     synopsis: [
       "", "-f | --linger | --files", "join [TOKEN] [--messages N|TIME] [--contents SIZE]",
       "move HOST[:PORT] [--ca FILE]", "status",
@@ -28,11 +28,11 @@ package struct DMSyncProgram: Program {
         "join", operands: "[TOKEN]", "link a new store to the hub of an invitation",
         options: Keeping.options, run: join),
       Command.Subcommand(
-        "move", operands: "HOST[:PORT]", "find the hub at another address, with the same login", options: [authority],
+        "move", operands: "HOST[:PORT]", "use another address of the hub, with the same login", options: [authority],
         run: move),
       Command.Subcommand("status", "show the state of the connection, without asking the hub", run: printStatus),
-      Command.Subcommand("pending", "print operations that are queued or were refused", run: printPending),
-      Command.Subcommand("retry", operands: "[ID]...", "try refused operations again", run: retry),
+      Command.Subcommand("pending", "print queued, refused and postponed operations", run: printPending),
+      Command.Subcommand("retry", operands: "[ID]...", "queue refused or postponed operations again", run: retry),
       Command.Subcommand("drop", operands: "ID...", "discard refused or postponed operations", run: drop),
       Command.Subcommand(
         "keep", "limit the messages and attachments that this store keeps, or print the limits",
@@ -40,7 +40,8 @@ package struct DMSyncProgram: Program {
       Command.Subcommand("machines", "print the machines of the user", run: printMachines),
       Command.Subcommand("revoke", operands: "MACHINE", "lock out another machine of the user", run: revoke),
       Command.Subcommand(
-        "network", operands: "[normal|poor|very-poor|offline]", "simulate another network, or print which", run: network
+        "network", operands: "[normal|poor|very-poor|offline]", "simulate a network, or print which one is simulated",
+        run: network
       ),
       Command.Subcommand(
         "leave", "unlink the store from its hub; it becomes read-only", options: [force], run: leave),
@@ -49,8 +50,8 @@ package struct DMSyncProgram: Program {
     examples: [
       ("dm-sync join <invitation", "link this store to the hub of an invitation"),
       ("dm-sync", "push what is queued, and pull what is new"),
-      ("dm-sync -f", "as a service"),
-      ("dm-sync status --json | jq -r .color", "green, yellow or red"),
+      ("dm-sync -f", "keep synchronizing, as a service"),
+      ("dm-sync status --json | jq -r .color", "the state: green, yellow or red"),
       ("dm-sync revoke old-laptop", "lock out a lost machine"),
       ("dm-sync network poor", "try your bot on a poor network"),
     ], writes: ["hub", "outbox", "machine", "kept"])
@@ -59,7 +60,7 @@ package struct DMSyncProgram: Program {
 extension DMSyncProgram {
   /// The link to the hub of the store.
   static func link(_ call: Invocation) throws -> PQHubLink {
-    // The login must come from the store's file alone, not from variables of libpq.
+    // The login must come from the store's file alone, not from environment variables of libpq.
     forgetVariables(beginningWith: "PG")
     return PQHubLink(try call.messenger().location)
   }
@@ -69,7 +70,7 @@ extension DMSyncProgram {
     try call.arguments[files] ? carryFiles(call) : carry(call)
   }
 
-  /// Carries files alone, unless another process does.
+  /// Uploads and fetches files, and nothing else, unless another process does so.
   private static func carryFiles(_ call: Invocation) throws {
     do {
       try leadFiles(call) { try $0.carry() }
@@ -78,14 +79,14 @@ extension DMSyncProgram {
     }
   }
 
-  /// Runs `work`, unless another process carries files.
+  /// Runs `work`, unless another process uploads and fetches the files of this store.
   static func leadFiles(_ call: Invocation, _ work: (FileCarrier) throws -> Void) throws {
     forgetVariables(beginningWith: "PG")
     let carrier = try FileCarrier(call.messenger(), PQFileLink(call.messenger().location))
     if try carrier.lead() { try work(carrier) }
   }
 
-  /// The process that carries files for this one.
+  /// Starts another process that uploads and fetches files, when files wait.
   private static func fileWork(_ call: Invocation) throws -> FileWork {
     let messenger = try call.messenger()
     return FileWork(messenger) { try Carrier.startFiles(for: messenger) }
@@ -101,7 +102,7 @@ extension DMSyncProgram {
     return true
   }
 
-  /// Synchronizes once, or as long as the flags say.
+  /// Synchronizes once, or continuously with --follow or --linger.
   private static func carry(_ call: Invocation) throws {
     let (follows, lingers) = (call.arguments[follow], call.arguments[linger])
     let messenger = try call.messenger()
@@ -128,7 +129,7 @@ extension DMSyncProgram {
     try printResult(call)
   }
 
-  /// Prints the state after a sync.
+  /// Prints the state after a synchronization.
   ///
   /// - Throws: `over_quota` if the hub has postponed operations.
   private static func printResult(_ call: Invocation) throws {
@@ -172,7 +173,7 @@ extension DMSyncProgram {
     try call.print(machine, text: \.line)
   }
 
-  /// Asks the hub over a connection of its own.
+  /// Calls `question` with a new connection to the hub.
   private static func asking<T>(_ call: Invocation, _ question: (PQHubLink) throws -> T) throws -> T {
     do {
       if try call.messenger().hubStatus().network == .offline {
@@ -188,7 +189,9 @@ extension DMSyncProgram {
     }
   }
 
-  /// The machine that a word names, unless it is this one.
+  /// The machine that a word names.
+  ///
+  /// - Throws: `bad_reference` unless it names one machine, `not_allowed` for this machine.
   private static func named(_ word: String, of all: [HubMachine]) throws -> HubMachine {
     let found = all.filter { word == $0.label || word.utf8.count >= 4 && $0.id.description.hasPrefix(word) }
     guard let machine = found.first, found.count == 1 else {
@@ -244,12 +247,13 @@ extension DMSyncProgram {
     _ = try messenger.hubStatus()
     let relocation = Relocation(messenger.location)
     try relocation.move(messenger, to: address, authority: certificate)
-    // The process that carries connects, because two must not replace the credentials at the same time.
+    // The process that synchronizes the store makes the connection, because two processes must not replace the
+    // credentials at the same time.
     try carry(call)
     try relocation.check(isAt: address)
   }
 
-  /// The first line of standard input.
+  /// The token in the first line of standard input; nil if the token is optional and there is none.
   private static func readToken(isOptional: Bool) throws -> String? {
     if isOptional, isTerminal(.input) { return nil }
     if isTerminal(.input) { printError("dm-sync", "paste the token of your invitation, and press Enter") }

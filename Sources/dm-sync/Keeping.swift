@@ -2,14 +2,14 @@ internal import DMCLI
 internal import DMKit
 internal import DMSync
 
-/// What a linked store keeps, and its limits.
+/// The action `keep`, and the options that limit the messages and attachments that a linked store keeps.
 enum Keeping {
   static let contents = Option(
-    "contents", value: "SIZE", "keep at most this much of attachments here: 2G, 0, all",
+    "contents", value: "SIZE", "keep at most this much of attachments here: 2G, 0 or all",
     as: { try ["all": nil, "0": 0][$0] ?? byteCount($0, of: "--contents") })
   static let messages = Option(
     "messages", value: "N|TIME",
-    "keep the last messages of each conversation, or those of this time: 500, 90d, all",
+    "keep each conversation's last N messages, or those of TIME: 500, 90d or all",
     as: { text in try text == "all" ? nil : kept(text) })
   static let options: [any Declared] = [messages, contents]
 
@@ -32,9 +32,9 @@ enum Keeping {
     try call.print(call.messenger().keptContents(), text: \.line)
   }
 
-  /// Sets the limits that the options name.
+  /// Sets the limits that the options give.
   ///
-  /// - Returns: whether they name any.
+  /// - Returns: whether an option gives a limit.
   @discardableResult static func setLimits(_ call: Invocation) throws -> Bool {
     let messenger = try call.messenger()
     if let limit = try call.arguments[contents] { try messenger.limitContents(to: limit) }
@@ -42,7 +42,9 @@ enum Keeping {
     return call.arguments.isGiven(contents) || call.arguments.isGiven(messages)
   }
 
-  /// Removes what exceeds the limits, or has the process that synchronizes the store remove it.
+  /// Removes messages and contents that exceed the limits.
+  ///
+  /// If another process synchronizes the store, that process removes them.
   private static func trim(_ call: Invocation) throws {
     do {
       if call.arguments.isGiven(messages), try !DMSyncProgram.syncOnce(call) { try SyncLoop.ask(call.messenger()) }

@@ -9,15 +9,15 @@ extension DMTail {
   static let before = Option(
     "before", value: "WHEN", "print only messages before a message or a time", as: messageOrTime)
   static let since = Option(
-    "since", value: "WHEN", "print only messages from a message or a time on", as: messageOrTime)
+    "since", value: "WHEN", "print only messages since a message or a time", as: messageOrTime)
   static let unread = Flag("unread", "print only unread messages")
   static let unmuted = Flag("unmuted", "leave out muted conversations")
   static let deleted = Flag("deleted", "also print a line for each deleted or expired message")
   static let with = Option(
     "with", value: "readers", oneOf: Addition.self, "show who has read each message")
-  static let read = Flag("read", "mark what was printed as read")
-  static let peek = Flag("peek", "do not mark what was printed as delivered")
-  static let follow = Flag("follow", short: "f", "then print new events as they happen")
+  static let read = Flag("read", "mark the printed messages as read")
+  static let peek = Flag("peek", "do not mark the printed messages as delivered")
+  static let follow = Flag("follow", short: "f", "after the history, print events as they happen")
   static let events = Option(
     "events", value: "KIND,...", values: [.list(MessagingEvent.Kind.allCases.map(\.rawValue) + ["all"])],
     "the kinds of events to print [message,message_updated,message_deleted,message_status]", as: Invocation.eventKinds)
@@ -31,7 +31,7 @@ extension DMTail {
   static let invisible = Flag("invisible", "do not show that you are online")
   static let consumer = Option(
     "consumer", value: "NAME", values: [.consumers], "continue from the position of this consumer")
-  static let acceptGap = Flag("accept-gap", "continue although events that the consumer missed were purged")
+  static let acceptGap = Flag("accept-gap", "continue although the consumer's next events are no longer in the log")
   static let ack = Option(
     "ack", value: "CURSOR", "with --consumer: set its position to CURSOR, and print nothing else", as: Cursor.init)
   static let consumers = Flag("consumers", "print your consumers, and how far behind they are")
@@ -47,7 +47,7 @@ extension DMTail {
     .excludes(Common.quiet, [read, follow]),
     .atMostOne([ack, consumers, forget]), .alone(ack, with: [consumer]), .alone(consumers, with: []),
     .alone(forget, with: []), .needs(ack, [consumer]),
-    // An acknowledgement marks messages as delivered in all conversations of the consumer.
+    // An acknowledgement marks messages as delivered in all conversations of the consumer, also in muted ones.
     .excludes(unmuted, [consumer]),
     // --before sets an end, and a stream has none.
     .excludes(before, [follow, cursor, consumer]),
@@ -72,7 +72,7 @@ extension DMTail {
 
 package struct DMTail: Program {
   package static let command = Command(
-    "dm-tail", "print messages, oldest first: the newest 30 or those you name; and follow new events",
+    "dm-tail", "print messages, the newest 30 or those that you name, and follow events",
     synopsis: [
       "[OPTION]... [CONVERSATION [RANGE]...]", "[OPTION]... MESSAGE-ID...", "-f [OPTION]... [CONVERSATION]...",
       "--cursor CURSOR|start|now [OPTION]... [CONVERSATION]...", "--consumer NAME --ack CURSOR",
@@ -85,12 +85,12 @@ package struct DMTail: Program {
       ("dm-tail \"$(dm-tail bob:1 | jq -r .id)\" --with readers", "one message by its id, and who has read it"),
       ("dm-tail +ops 40..57", "messages 40 to 57 of the group"),
       ("dm-tail --unread --read", "all unread messages, and mark them as read"),
-      ("dm-tail bob -n 20 | dm-read", "mark exactly these 20 as read"),
-      ("dm-tail +ops --since yesterday | jq -r '\"\\(.sender): \\(.text)\"'", "who said what"),
+      ("dm-tail bob -n 20 | dm-read", "mark exactly the newest 20 messages as read"),
+      ("dm-tail +ops --since yesterday | jq -r '\"\\(.sender): \\(.text)\"'", "the senders and the texts"),
       ("dm-tail -f bob +ops", "read and follow two conversations"),
       (
         "dm-tail -f --others -n 0 --events message | jq --unbuffered -r 'select(.text).text'",
-        "only what others say from now on"
+        "only new messages of others"
       ),
       ("dm-tail --cursor start --events all", "all events in the log"),
     ],
@@ -192,7 +192,7 @@ extension DMTail {
     return isStream ? .stream(stream) : .history(try historyQuery(arguments, conversations, ranges), stream)
   }
 
-  /// The messages whose ids are the operands; nil when those name conversations.
+  /// The messages whose ids are the operands; nil if the operands name conversations.
   private static func messagesByID(_ call: Invocation) throws -> [Message]? {
     let arguments = call.arguments
     var ids: [Identifier] = []
@@ -222,7 +222,7 @@ extension DMTail {
     query.includesReaders = try arguments[with] == .readers
     let isChosen = query.unreadOnly || query.since != nil || ranges != nil
     query.limit = try arguments[limit] ?? (isChosen ? nil : 30)
-    // A direct conversation that does not exist yet is not an error: we wait for its first message.
+    // With --follow, a direct conversation that does not exist yet is not an error: we wait for its first message.
     query.allowsMissing = arguments[follow]
     return query
   }
@@ -236,7 +236,7 @@ extension DMTail {
     query.consumer = try arguments[consumer]
     query.acceptsGap = arguments[acceptGap]
     query.start = try arguments[cursor]
-    // Text also shows reactions and the state of the hub and, if the terminal can erase it again, who is typing.
+    // Text output also has reactions and the state of the hub. If the terminal can erase lines, it shows who is typing.
     if !call.isJSON { query.kinds.formUnion([.reaction, .hub]) }
     if !call.isJSON, try call.screen().canRenew { query.kinds.insert(.typing) }
     if let kinds = try arguments[events] { query.kinds = kinds }

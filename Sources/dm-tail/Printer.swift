@@ -3,8 +3,8 @@ internal import DMKit
 
 /// Prints messages and events.
 ///
-/// With --read, marks the printed messages as read. Marks those of a history as delivered, unless --peek or --quiet is
-/// given.
+/// With --read, marks the printed messages as read. Marks the messages of a history as delivered, unless --peek or
+/// --quiet is given.
 final class Printer {
   private let call: Invocation
   private let messenger: Messenger
@@ -23,9 +23,11 @@ final class Printer {
     renewed = try RenewedLines(call)
   }
 
-  /// Prints the messages of a history that the stream after it would print too.
+  /// Prints the messages of a history that `stream` allows.
   ///
-  /// - Returns: where the stream begins; nil when there is no store yet.
+  /// Without the kind `message` in `--events` it prints none, and with `--others` only messages of others.
+  ///
+  /// - Returns: the cursor at which the stream begins; nil if there is no store yet.
   func print(_ query: HistoryQuery, of stream: EventQuery) throws -> Cursor? {
     let history = try messenger.history(query)
     try print {

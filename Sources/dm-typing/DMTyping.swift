@@ -5,10 +5,10 @@ package struct DMTyping: Program {
   static let on = Flag("on", "show typing for the next 5 seconds")
   static let off = Flag("off", "stop showing typing")
   static let length = Option("for", value: "TIME", "show typing for this time, and wait until it ends", as: duration)
-  static let watch = Flag("watch", "print who is typing, each time it changes")
+  static let watch = Flag("watch", "print the users who are typing, at each change")
 
   package static let command = Command(
-    "dm-typing", "show that you are typing, and see who else is",
+    "dm-typing", "show others that you are typing, and show who is typing",
     synopsis: [
       "CONVERSATION --on | --off | --for TIME", "CONVERSATION", "CONVERSATION -- COMMAND [ARGUMENT]...",
       "--watch [CONVERSATION]",
@@ -17,13 +17,15 @@ package struct DMTyping: Program {
     rules: [.atMostOne([on, off, length, watch]), .excludes(watch, [Common.quiet])],
     examples: [
       ("llm \"$question\" | dm-typing bob | dm-send bob", "typing shows while the text is being produced"),
-      ("dm-typing bob -- llm \"$question\" | dm-send bob", "the same, with the status of the command"),
+      ("dm-typing bob -- llm \"$question\" | dm-send bob", "the same, but exit with the status of the command"),
       ("dm-typing bob | dm-send --lines bob", "on a terminal: typing shows while you type"),
-      ("dm-typing bob --for 5s", "for five seconds"),
+      ("dm-typing bob --for 5s", "show typing for five seconds"),
       ("dm-typing --watch +ops", "who is typing in the group"),
     ], writes: ["typing"])
 
-  /// The action that the options and operands select; all but the first three show typing until they end.
+  /// The action that the options and operands select.
+  ///
+  /// Actions other than `watch`, `on` and `off` show typing until they end.
   private enum Mode {
     case watch
     case on

@@ -2,23 +2,23 @@ package import DMCLI
 internal import DMKit
 
 package struct DMUser: Program {
-  static let ifAbsent = Flag("if-absent", "print the user who has the handle, and change nothing")
+  static let ifAbsent = Flag("if-absent", "if the user exists, print them and change nothing")
   static let displayName = Option("display-name", value: "NAME", "the name that people see")
   static let bio = Option("bio", value: "TEXT", "a few words about the user")
   static let avatarURL = Option("avatar-url", value: "URL", "the URL of the user's picture")
   static let showPresence = Flag("show-presence", "let others see when the user is online")
-  static let hidePresence = Flag("hide-presence", "do not let them see it")
+  static let hidePresence = Flag("hide-presence", "do not let others see when the user is online")
   static let sendReceipts = Flag("send-read-receipts", "let others see what the user has read")
   static let hideReceipts = Flag(
-    "hide-read-receipts", "do not let them see it from now on")
-  static let follow = Flag("follow", short: "f", "then print each user who comes or goes")
+    "hide-read-receipts", "hide from others what the user reads from now on")
+  static let follow = Flag("follow", short: "f", "after the list, print each user who comes or goes")
 
   private static let profile: [any Declared] = [
     displayName, bio, avatarURL, showPresence, hidePresence, sendReceipts, hideReceipts,
   ]
 
   package static let command = Command(
-    "dm-user", "add users, and show and change profiles",
+    "dm-user", "add users, show and change profiles, show who is online, and block users",
     synopsis: [
       "add HANDLE [--if-absent] [OPTION]...", "list", "show [USER]", "set [OPTION]...", "presence [-f] [USER]...",
       "block USER...", "unblock USER...", "blocked",
@@ -35,13 +35,13 @@ package struct DMUser: Program {
       Command.Subcommand(
         "set", "change your profile; an empty value clears a field", options: profile, run: set),
       Command.Subcommand(
-        "presence", operands: "[USER]...", "print which users who share a conversation with you are online",
+        "presence", operands: "[USER]...", "print who is online among the users who share a conversation with you",
         options: [follow], run: printPresence),
-      Command.Subcommand("block", operands: "USER...", "hide what a user sends; they are not told") {
+      Command.Subcommand("block", operands: "USER...", "hide all that a user sends; that user is not told") {
         try setBlocked(true, $0)
       },
-      Command.Subcommand("unblock", operands: "USER...", "undo that") { try setBlocked(false, $0) },
-      Command.Subcommand("blocked", "print the users you block", run: printBlocked),
+      Command.Subcommand("unblock", operands: "USER...", "stop hiding what a user sends") { try setBlocked(false, $0) },
+      Command.Subcommand("blocked", "print the users that you block", run: printBlocked),
     ],
     examples: [
       ("dm-user add erin --display-name 'Erin E.'", "add erin"),

@@ -12,7 +12,7 @@ struct DM: Program {
     subcommands: [
       Command.Subcommand("help", operands: "[PROGRAM]", "show the manual page of a program", run: showManual),
       Command.Subcommand(
-        "tour", "play a conversation, step by step, in a store that stays", options: [again], run: playTour),
+        "tour", "play a conversation, step by step, in a store that is kept", options: [again], run: playTour),
     ] + Programs.all.map { Command.Subcommand(short($0.name), $0.program.command.summary, run: misplaced) },
     main: list,
     examples: [
@@ -22,7 +22,7 @@ struct DM: Program {
 
   private static func short(_ name: String) -> String { String(name.dropFirst("dm-".count)) }
 
-  /// Refuses options before the name of the program, because they belong to the program.
+  /// Refuses options before the name of the program, because they are options of that program.
   private static func misplaced(_ call: Invocation) throws {
     throw usage("the name of the program comes first: 'dm send bob --reply-to 3 yes'")
   }
@@ -45,9 +45,9 @@ struct DM: Program {
 
   private static let beginning = [
     ("dm tour", "a conversation of two people and a bot, step by step"),
-    ("dm user add bob", "add a user to your store; people are names in it"),
-    ("dm send bob 'lunch?'", "send a message"), ("dm list --as bob", "look at it as bob"),
-    ("dm sync join", "or link a new store to a hub, and reach other machines"),
+    ("dm user add bob", "add a user to your store"),
+    ("dm send bob 'lunch?'", "send a message"), ("dm list --as bob", "list the conversations of bob"),
+    ("dm sync join", "link a new store to a hub, to reach people on other machines"),
   ]
 
   private static func listed(_ left: String, _ right: String) -> String {
@@ -63,7 +63,7 @@ struct DM: Program {
     }
     let section = page == "dm" ? "7" : page == "dm-hub" ? "8" : "1"
     let ending = try ending(of: ["man", section, page], otherwise: "there is no man(1) here; see '\(page) --help'")
-    // If man has failed, it has printed why, such as a page that is not installed.
+    // If man(1) fails, it has already printed the reason, such as that the page is not installed.
     if ending.exitStatus == 0 || ending.exitStatus == nil { ending.repeated() }
     throw DMError(.unknownFile, "man(1) does not show '\(page)'; see '\(page) --help'")
   }
@@ -78,7 +78,7 @@ struct DM: Program {
       otherwise: "there is no sh(1) here")
   }
 
-  /// Runs a program that is a separate file beside this one, and ends as it ends.
+  /// Runs a program that is a separate file beside this one, and ends with the same status or signal.
   static func runApart(_ name: String) {
     let program = (ownFolder.map { $0 + "/" } ?? "") + name
     do throws(DMError) {

@@ -16,7 +16,7 @@ import TailProgram
 import TypingProgram
 import UserProgram
 
-/// The programs that this executable contains, in the order in which a newcomer needs them.
+/// The programs of the suite, in the order in which a new user needs them.
 enum Programs {
   static let all: [(name: String, program: any Program.Type)] = [
     ("dm-list", DMList.self), ("dm-send", DMSend.self), ("dm-tail", DMTail.self), ("dm-chat", DMChat.self),
@@ -26,7 +26,7 @@ enum Programs {
     ("dm-hub", DMHub.self),
   ]
 
-  /// The programs that a static `dm` does not contain, because they load libpq: separate files beside it.
+  /// The programs that a static `dm` does not contain, because they load libpq. They are separate files beside it.
   #if DM_STATIC
     static let apart = ["dm-sync", "dm-hub"]
   #else

@@ -93,7 +93,7 @@ import Testing
 
   @Test func `actions are completed with their descriptions, and then only with their own options`() throws {
     let f = try fixture()
-    #expect(try lines(f, "dm-edit", "").contains("react\treact with an emoji, at most one for each message"))
+    #expect(try lines(f, "dm-edit", "").contains("react\treact with an emoji; a new one replaces the old one"))
     let options = try values(f, "dm-edit", "react", "-")
     #expect(options.contains("--remove") && options.contains("--wait") && options.contains("--as"))
     #expect(!options.contains("--reason") && !options.contains("--for-everyone"))
