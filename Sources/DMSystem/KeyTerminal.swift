@@ -52,7 +52,9 @@ package final class KeyTerminal {
   }
 
   /// Writes to the screen; ignores errors, because the caller keeps the text.
-  package func show(_ text: String) { writeOnce(Array(text.utf8), to: screen) }
+  package func show(_ bytes: [UInt8]) { writeOnce(bytes, to: screen) }
+
+  package func show(_ text: String) { show(Array(text.utf8)) }
 
   /// The size of the terminal; 80 by 24 if it is unknown.
   package var size: (columns: Int, rows: Int) { sizeOfTerminal(descriptor: screen) ?? (80, 24) }

@@ -138,7 +138,7 @@ extension ChatModel {
     case .up where composition.line.isEmpty || composition.isOffered:
       return .offerOwn(before: composition.line.isEmpty ? nil : composition.offered?.number)
     default:
-      if !composition.apply(key), key == .endOfInput, composition.line.isEmpty { end = .quit }
+      if !composition.line.apply(key), key == .endOfInput, composition.line.isEmpty { end = .quit }
     }
     return nil
   }

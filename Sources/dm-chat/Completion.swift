@@ -14,9 +14,9 @@ struct Completion {
     let word = String(before.suffix(while: { $0 != " " && $0 != "\n" }))
     let (typed, candidates) = try candidates(before, word, model)
     guard let first = candidates.first else { return }
-    if candidates.count == 1 { return model.composition.complete(typed.count, with: first.text) }
+    if candidates.count == 1 { return model.composition.line.replaceBeforeCursor(typed.count, with: first.text) }
     let common = candidates.dropFirst().reduce(first.text) { $0.commonStart(with: $1.text) }
-    if common.count > typed.count { model.composition.complete(typed.count, with: common) }
+    if common.count > typed.count { model.composition.line.replaceBeforeCursor(typed.count, with: common) }
     model.say(candidates.map(\.label).joined(separator: "  "))
   }
 

@@ -2,7 +2,7 @@ internal import DMCLI
 
 /// The line that the user is writing, or that was filled in for them.
 struct Composition {
-  private(set) var line = EditedLine()
+  var line = EditedLine()
   /// The `/edit` command that was put into the line for the user.
   ///
   /// Until the user changes it, it is not saved as a draft.
@@ -26,11 +26,6 @@ struct Composition {
     let text = isOffered ? "" : line.text
     return text.allSatisfy(\.isWhitespace) ? nil : text
   }
-
-  /// - Returns: whether the key changed the text or moved the cursor.
-  mutating func apply(_ key: Key) -> Bool { line.apply(key) }
-
-  mutating func complete(_ count: Int, with text: String) { line.replaceBeforeCursor(count, with: text) }
 
   /// Replaces the line with an `/edit` command for a message.
   mutating func offer(_ text: String, of number: Int) {

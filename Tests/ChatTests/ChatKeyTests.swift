@@ -129,7 +129,7 @@ import Testing
 
   @Test func `keys that were typed after a line that could not be sent are added below it, unsent`() {
     var composition = Composition(draft: nil)
-    for character in "first" { _ = composition.apply(.character(character)) }
+    for character in "first" { _ = composition.line.apply(.character(character)) }
     composition.add(ahead: [.character("a"), .enter, .character("b"), .enter])
     #expect(composition.line.text == "first\na\nb")
   }

@@ -126,7 +126,7 @@ package final class Window {
 
   /// Scrolls the screen's contents away, so that the user can scroll back to them.
   private func makeRoom() {
-    write(Array(repeating: UInt8(ascii: "\n"), count: max(0, (terminalSize?.rows ?? 24) - 1)))
+    terminal.show(Array(repeating: UInt8(ascii: "\n"), count: max(0, (terminalSize?.rows ?? 24) - 1)))
     drawn = []
   }
 
@@ -152,7 +152,7 @@ package final class Window {
     }
     for index in drawn.indices.dropFirst(rows.count) { bytes += movingCursor(to: index) + Self.clearingLine }
     drawn = rows
-    write(bytes + movingCursor(to: cursor.row - above) + Array(cursor.beforeCursor.utf8))
+    terminal.show(bytes + movingCursor(to: cursor.row - above) + Array(cursor.beforeCursor.utf8))
   }
 
   private func movingCursor(to row: Int) -> [UInt8] { Array("\u{1B}[\(row + 1)H".utf8) }
@@ -163,7 +163,7 @@ package final class Window {
   /// Restores the terminal and keeps the rows above `end`; does nothing the second time.
   package func leave() {
     guard terminal.isTaken else { return }
-    write(movingCursor(to: end) + Array("\u{1B}[0m\u{1B}[J".utf8))
+    terminal.show(movingCursor(to: end) + Array("\u{1B}[0m\u{1B}[J".utf8))
     terminal.restore()
   }
 
@@ -179,6 +179,4 @@ package final class Window {
     makeRoom()
     return before + [.resized]
   }
-
-  private func write(_ bytes: [UInt8]) { terminal.show(String(decoding: bytes, as: UTF8.self)) }
 }
