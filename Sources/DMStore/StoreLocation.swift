@@ -6,8 +6,8 @@ extension StoreLocation {
   package var lock: String { directory + "/store.lock" }
   package var bell: String { directory + "/bell" }
   package var live: String { directory + "/live" }
-  /// The files with a linked store's credentials for its hub: `hub` now, `joiningHub` while the store joins,
-  /// `movingHub` while the hub moves.
+  /// The files with a linked store's credentials for its hub: `joiningHub` while the store joins, `movingHub` while the
+  /// hub moves, `hub` at all other times.
   ///
   /// The files whose names end with `Authority` have the certificates of the hub's authorities.
   package var hub: String { directory + "/hub" }
@@ -20,7 +20,7 @@ extension StoreLocation {
   /// The lock that the sync process of a linked store holds.
   package var syncLock: String { directory + "/sync.lock" }
   /// `liveHub` is the file with the state of the sync process; other processes touch `liveAsked` to request a
-  /// comparison.
+  /// comparison with the hub.
   package var liveHub: String { live + "/hub" }
   package var liveAsked: String { live + "/hub.asked" }
   /// The lock of the process that exchanges files with the hub.
@@ -34,7 +34,7 @@ extension StoreLocation {
   package var liveFollowed: String { live + "/hub.followed" }
   /// The file that programs touch when they read the store, so that the hub notifies this machine for a while.
   package var liveRead: String { live + "/hub.read" }
-  /// The folder of copies of conversations, made when the hub was restored from a backup.
+  /// The folder with the copies of conversations that are made when the hub was restored from a backup.
   package var forks: String { directory + "/forks" }
   package var contents: ContentFolder { ContentFolder(directory + "/attachments") }
 

@@ -117,8 +117,8 @@ package struct Connection: ~Copyable {
   /// Call this only under the write lock.
   ///
   /// A reader may prevent part of the checkpoint. The checkpoint does not wait for the reader; the next writer tries
-  /// again. With `emptying`, the WAL is empty afterwards, so the next process that opens the store need not read it.
-  /// Without `emptying`, the next process reads the pages of the WAL again.
+  /// again. If no reader prevents it and `emptying` is true, the WAL is empty afterwards, so the next process that
+  /// opens the store need not read it. Without `emptying`, the next process reads the pages of the WAL again.
   func checkpoint(ifOver limit: Int, emptying: Bool) {
     guard hasWAL(over: limit) else { return }
     sqlite3_busy_timeout(handle, 0)
@@ -127,7 +127,7 @@ package struct Connection: ~Copyable {
     sqlite3_busy_timeout(handle, self.busyTimeout)
   }
 
-  /// The configuration of SQLite, which is done once in each process.
+  /// Configures SQLite once in each process.
   private static let configured = dm_sqlite3_keep_no_statistics()
 }
 

@@ -52,7 +52,7 @@ final class RowChanges {
 }
 
 extension Digest {
-  /// Adds a column of a row to the digest, in the same way as the hook.
+  /// Adds a column of a row to the digest, in the same way as the hook of `RowChanges`.
   package mutating func add(_ row: borrowing Statement, _ column: Int32) {
     switch sqlite3_column_type(row.handle, column) {
     case SQLITE_NULL: add(nil as Int64?)
