@@ -7,7 +7,7 @@ package import DMModel
 package struct Conversations {
   let store: Store
 
-  /// The state of a conversation that is the same for all participants; some fields are for the acting user.
+  /// The state of a conversation, which is the same for all participants except for the fields about the acting user.
   package struct Row {
     package let key: ConversationKey
     package let id: Identifier
@@ -68,7 +68,7 @@ package struct Conversations {
 
   /// The groups with a title in which a user is or was.
   ///
-  /// A group that the user has left is found by the title that it had then.
+  /// A group that the user has left is found by the title that it had when they left.
   ///
   /// CROSS JOIN prevents SQLite from reading all conversations of the user (sqlite.org/optoverview.html, section 7).
   static let ownGroups = """
@@ -198,7 +198,7 @@ package struct Conversations {
     return try statement.step() ? statement.identifier(0) : nil
   }
 
-  /// The conversation with a second id: the id in an import, or the id before the hub ordered the conversation.
+  /// The conversation with a second id: its id in an import, or its id before the hub gave it another one.
   package func row(alias id: Identifier) throws -> Row? {
     var statement = try store.connection.prepare("SELECT conversation FROM conversation_alias WHERE uuid = ?")
     statement.bind(id)

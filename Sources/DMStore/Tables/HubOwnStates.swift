@@ -3,7 +3,8 @@ package import DMModel
 // Reads: hub, hub_conversation, hub_own_state.
 // Writes: hub, hub_own_state.
 
-/// The user's own state of each conversation, as the hub has it, and what this store must push.
+/// The user's own state of each conversation, such as its pin and draft, as the hub has it, and whether this store must
+/// push a new state.
 package struct HubOwnStates {
   let store: Store
 
