@@ -3,10 +3,10 @@ internal import DMStore
 internal import DMSystem
 
 // Own states are what the user alone decides, such as pins, drafts and blocks. The hub has the newest state of each
-// conversation, and a machine replaces it only after it has merged the hub's state with its own.
+// conversation. A machine replaces a state only after it has merged this state with its own.
 
 extension SyncEngine {
-  /// The maximum number of states that are given to the hub at once, and of their bytes.
+  /// The maximum number of states that are sent to the hub at once, and the maximum number of their bytes.
   private static let givenCount = 100
   private static let givenBytes = 1 << 20
   /// The hub ends a page before a state that would bring the page over this size.
@@ -47,7 +47,7 @@ extension SyncEngine {
     if isLast, !areTaken { ownStates.refused(at: monotonicMicroseconds()) }
   }
 
-  /// Applies the blocks that the user set on other machines before anything is pulled, so that this machine sends no
+  /// Before anything is pulled, applies the blocks that the user set on other machines, so that this machine sends no
   /// receipts to blocked users.
   func takeBlocksFirst() throws {
     guard try hasOwnStateNews() else { return }

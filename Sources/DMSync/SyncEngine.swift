@@ -16,7 +16,7 @@ package final class SyncEngine {
   var pace = Pace()
   /// When the hub last answered.
   var answeredAt: Timestamp?
-  /// What the store keeps, when to trim it, as a time of `monotonicMicroseconds`, and whether it has not been since.
+  /// The limit of kept messages, when to enforce it next (`monotonicMicroseconds`), and whether it is not yet enforced.
   var trimmed: (kept: KeptMessages?, until: Int64, isNew: Bool) = (nil, 0, false)
   /// The maximum number of messages in a page.
   var pageMessages = HubLimits.pageMessages
@@ -105,7 +105,7 @@ package final class SyncEngine {
   package func compare() throws { try compare(since: try hub().horizon) }
 
   /// - Parameter horizon: the horizon of the last comparison; nil if the hub is no longer in the state of that comparison.
-  /// - Returns: whether the hub is in another state.
+  /// - Returns: whether the hub is no longer in the state of the last comparison.
   @discardableResult private func compare(since horizon: String?) throws -> Bool {
     guard let hello else { throw HubFault.lost("the link is closed") }
     var comparison = try link.compare(since: horizon)

@@ -49,7 +49,7 @@ package final class SyncLoop {
 
   /// Acquires the lock that lets only one process sync the store, and keeps the lock as long as this object exists.
   ///
-  /// - Returns: false if another process has it.
+  /// - Returns: false if another process has the lock.
   /// - Throws: `io_error`.
   package func lead() throws -> Bool {
     lock = try FileLock(leading: location.syncLock)
