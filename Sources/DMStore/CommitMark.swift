@@ -55,8 +55,8 @@ extension StoreLocation {
   /// Does not wait for a writer. Returns nil if there is no mark, or if the file cannot be read.
   func commitMark() -> CommitMark? { readFile(lock, limit: CommitMark.length).flatMap(CommitMark.init) }
 
-  /// Whether the store has ever had tables: its mark has a change, or the file `bell` exists, which is created after
-  /// the tables.
+  /// Whether the store has ever had tables: true if its mark has a change, or if the file `bell` exists, because this
+  /// file is created after the tables.
   private var wasUsed: Bool { commitMark().map { $0.rev > .zero } ?? false || fileExists(bell) }
 
   /// Refuses a store that had tables before and now has none.

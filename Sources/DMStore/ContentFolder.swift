@@ -1,7 +1,7 @@
 package import DMModel
 package import DMSystem
 
-/// The contents of attachments.
+/// The folder with the contents of attachments.
 ///
 /// The name of each file is the hash of its content; the name of its folder is the first two digits of the hash.
 ///

@@ -154,7 +154,7 @@ extension Store {
 
   /// The number of conversations and the number of messages.
   ///
-  /// Linear in both.
+  /// Linear in both numbers.
   package func counts() throws -> (conversations: Int, messages: Int) {
     (Int(try pragma("SELECT count(*) FROM conversation")), Int(try pragma("SELECT count(*) FROM message")))
   }

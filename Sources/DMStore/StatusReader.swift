@@ -111,8 +111,9 @@ package final class StatusReader {
     }
   }
 
-  /// Finds the row of `read_mark` whose range contains a message, or, if no row does, the gap between two rows that
-  /// contains the message.
+  /// Finds the row of `read_mark` whose range contains a message.
+  ///
+  /// If there is no such row, finds the gap between two rows in which the message is.
   private func cached(_ seq: Int, _ conversation: ConversationKey) throws -> Cached {
     let cached = try conversations[conversation.number] ?? newCache(conversation)
     if cached.range?.contains(seq) == true { return cached }

@@ -234,8 +234,8 @@ package final class Store {
 
   /// The store's id.
   ///
-  /// A cursor contains this id, and is valid only in the store with the id. A store that was restored from a backup has
-  /// another id.
+  /// A cursor contains this id, and is valid only in the store with this id. A store that was restored from a backup
+  /// has another id.
   package func uuid() throws -> Identifier {
     var statement = try connection.prepare("SELECT uuid FROM store")
     return try statement.step() ? statement.identifier(0) : Identifier(high: 0, low: 0)
@@ -257,7 +257,7 @@ package final class Store {
     guard now == file else { throw replaced }
   }
 
-  /// Refuses to continue if the open file now has the content of another store, which was restored into it.
+  /// Refuses to continue if another store was restored into the open file.
   package func refuseReplaced(_ uuid: Identifier) throws {
     guard try self.uuid() == uuid else { throw replaced }
   }

@@ -9,7 +9,7 @@ extension StoreLocation {
   /// The files with a linked store's credentials for its hub: `joiningHub` while the store joins, `movingHub` while the
   /// hub moves, `hub` at all other times.
   ///
-  /// The files whose names end with `Authority` have the certificates of the hub's authorities.
+  /// The properties whose names end with `Authority` are the files with the certificates of the hub's authorities.
   package var hub: String { directory + "/hub" }
   package var joiningHub: String { directory + "/hub.new" }
   package var movingHub: String { directory + "/hub.moved" }
@@ -147,7 +147,7 @@ extension StoreLocation {
 extension StoreLocation {
   /// Refuses a path directly in the folder of a store, or anywhere in the folders `attachments` and `live` of a store.
   ///
-  /// A file with such a path may have a function in the store. For example, if the lock file were replaced, two
+  /// A file at one of these paths may be a part of the store. For example, if the lock file were replaced, two
   /// processes could write at the same time.
   ///
   /// - Throws: `cannot_create`.

@@ -30,7 +30,7 @@ struct HubConnection {
     ///
     /// - Parameter limit: the maximum number of entries that were requested.
     case pulled(Identifier, count: Int, limit: Int, held: HubConversations.Row?)
-    /// The answers to a push contradict what this store has pulled.
+    /// The answers to a push contradict the entries that this store has pulled.
     case isBehind
   }
 

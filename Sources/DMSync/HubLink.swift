@@ -278,9 +278,9 @@ package enum HubSignal: Equatable, Sendable {
 package struct HubOwnState: Equatable, Sendable {
   /// The conversation; `HubOwnState.general` for the state with decisions about no single conversation, such as blocks.
   package let conversation: Identifier
-  /// The rev of the state on the hub; 0 for a state that is given to the hub.
+  /// The rev of the state on the hub; 0 for a state that is sent to the hub.
   package let rev: Int64
-  /// The mark of the state on the hub; for a state that is given to the hub, the mark of the state that it replaces.
+  /// The mark of the state on the hub; for a state that is sent to the hub, the mark of the state that it replaces.
   package let mark: Identifier?
   package let state: [UInt8]
   /// Whether the state was written in the present epoch of the hub, which began with its last restore.

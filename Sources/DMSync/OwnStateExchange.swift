@@ -18,7 +18,7 @@ struct OwnStateExchange {
   private(set) var awaited: Set<Identifier> = []
   /// The conversations that were queued to be pulled, because of `missing`, since the last comparison.
   private var tried: Set<Identifier> = []
-  /// The rev of the first state that could not be merged, and from which on states must be requested again.
+  /// The rev of the first state that could not be merged; states must be requested again from this rev on.
   private var firstLeft: Int64?
   /// Whether no state can be merged until a conversation is pulled, or until the hub reports another rev.
   private var isAtRest = false

@@ -179,7 +179,8 @@ final class SignalBridge {
     if age < present.lifetime, isNewer { folder.give(present, age: age) }
   }
 
-  /// Removes the presence signals of users that the hub no longer lists, because they hide it from this user now.
+  /// Removes the presence signals of users that the hub no longer lists, because they now hide their presence from this
+  /// user.
   private func hidePresence(except answer: [HubSignal]) throws {
     var listed: Set<Handle> = [me]
     for case .present(let person, _) in answer { if let user = try handle(person) { listed.insert(user) } }

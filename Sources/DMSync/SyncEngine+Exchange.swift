@@ -61,8 +61,10 @@ extension SyncEngine {
     let operation: HubOperation
   }
 
-  /// The operations that can be pushed now, in the order in which they were queued: the operations of all conversations
-  /// that are not locked; if there are none, those of one conversation that was locked before.
+  /// The operations that can be pushed now, in the order in which they were queued.
+  ///
+  /// These are the operations of all conversations that are not locked. If there are none, these are the operations of
+  /// one conversation that was locked before.
   ///
   /// - Parameter limit: the maximum number of operations.
   func pushable(_ limit: Int) throws -> [Pushed] {

@@ -18,7 +18,7 @@ extension SyncEngine {
     return try store.read { try ownStates.hasNews(after: store.hubOwnStates.rev()) }
   }
 
-  /// Whether own states were changed in this store, and can be given to the hub now.
+  /// Whether own states were changed in this store, and can be sent to the hub now.
   private func hasOwnStateChanges() throws -> Bool {
     guard let hello, hello.hasOwnStates, !hello.isStandby, ownStates.heldUntil <= monotonicMicroseconds() else {
       return false
@@ -30,7 +30,7 @@ extension SyncEngine {
 
   /// Merges the own states that are newer on the hub into this store.
   ///
-  /// If there are none, gives the hub the own states that were changed in this store.
+  /// If there are none, sends the own states that were changed in this store to the hub.
   func exchangeOwnStates() throws {
     let hasNews = try hasOwnStateNews()
     let given = try !hasNews && hasOwnStateChanges() ? prepareOwnStates() : []
@@ -113,7 +113,7 @@ extension SyncEngine {
     ownStates.takeMissing().forEach(enqueue)
   }
 
-  /// Collects the own states that were changed in this store, and records that they are given to the hub.
+  /// Collects the own states that were changed in this store, and records that they are sent to the hub.
   private func prepareOwnStates() throws -> [HubOwnState] {
     let session = Session(messenger, store, try hub().user)
     var (given, bytes, isTooLarge) = ([HubOwnState](), 0, false)
@@ -247,7 +247,7 @@ struct OwnStateTaking {
     return (OwnState(bytes: state.state)?.lastSeq ?? 0) <= row.lastSeq
   }
 
-  /// Marks states as changed if a restored hub has lost them, so that they are given to the hub again.
+  /// Marks states as changed if a restored hub has lost them, so that they are sent to the hub again.
   ///
   /// - Parameter seen: the conversations of which the hub has states.
   func takeLoss(except seen: Set<Identifier>) throws {

@@ -3,7 +3,7 @@ internal import DMModel
 internal import DMStore
 internal import DMSystem
 
-// The messages that this store does not keep.
+// Removes the messages that this store need not keep, and fetches them again when a program reads them.
 
 extension SyncEngine {
   /// If this store keeps only the last messages, begins each conversation that is pulled for the first time at its

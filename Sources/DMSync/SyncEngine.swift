@@ -184,7 +184,7 @@ package final class SyncEngine {
     for output in outputs {
       switch output {
       case .beginAnew(let id, let reason):
-        // If the hub has lost entries, it counts as restored, even if the user can now see earlier entries, too.
+        // A hub that has lost entries counts as restored, even if the user can now see earlier entries, too.
         if try reason == .setBack || reason == .seesMore && isForked(id) {
           try beginAnewIfWhole(id)
         } else {
@@ -201,7 +201,7 @@ package final class SyncEngine {
     state.fault = fault
     try store.write {
       try store.hubConversations.write(state)
-      // All own states are read again, because the one of this conversation was skipped meanwhile.
+      // All own states are read again, because the own state of this conversation was skipped meanwhile.
       if fault == nil { try store.hubOwnStates.set(rev: 0) }
     }
   }

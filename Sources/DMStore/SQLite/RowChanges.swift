@@ -1,6 +1,6 @@
 internal import CSQLite
 
-/// For each table, by how much the current transaction changes the sum of the digests of the table's rows.
+/// Computes for each table by how much the current transaction changes the sum of the digests of the table's rows.
 ///
 /// SQLite calls a hook for each row that any statement changes (sqlite.org/c3ref/preupdate_blobwrite.html), so no
 /// change is missed.

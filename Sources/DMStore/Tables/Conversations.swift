@@ -162,7 +162,7 @@ package struct Conversations {
       key: key, id: id, isGroup: pair == nil, isImported: isImported, lastSeq: 0, lastActivity: time)
   }
 
-  /// Adds a second id under which a conversation is found.
+  /// Adds a second id by which a conversation can be found.
   package func insertAlias(_ id: Identifier, of conversation: ConversationKey) throws {
     var statement = try store.connection.prepare(
       "INSERT INTO conversation_alias (uuid, conversation) VALUES (?, ?) ON CONFLICT DO NOTHING")
@@ -180,7 +180,7 @@ package struct Conversations {
     store.conversationIDs[conversation.number] = id
   }
 
-  /// The user who created a conversation; nil if it is unknown.
+  /// The user who created a conversation; nil if the creator is unknown.
   package func creator(of conversation: ConversationKey) throws -> UserKey? {
     var statement = try store.connection.prepare("SELECT creator FROM conversation WHERE id = ?")
     statement.bind(conversation)

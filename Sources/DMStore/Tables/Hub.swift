@@ -14,7 +14,7 @@ package struct Hub {
     package let machine: Identifier
     package let joinedAt: Timestamp
     package let leftAt: Timestamp?
-    /// The code of the reason why the hub refuses this store.
+    /// The code of the reason why the hub refuses this store; nil if the hub does not refuse it.
     package let refusal: String?
     package let epoch: Identifier?
     package let startedAt: Timestamp?
@@ -118,7 +118,9 @@ package struct Hub {
     try store.connection.execute("UPDATE hub SET stamp = NULL, next_stamp = NULL, copied_at = NULL")
   }
 
-  /// The stamp that the hub last confirmed, if any, and the stamp to send to the hub next.
+  /// The stamp that the hub last confirmed, if any, and the stamp to send next.
+  ///
+  /// A stamp is a random id, by which the hub and the store notice a copy of the store.
   ///
   /// - Parameter new: the stamp to send next; ignored if the hub has not yet confirmed the stamp that was chosen
   ///   before.

@@ -171,7 +171,7 @@ package struct HubFloors {
 
   // MARK: Raising floors
 
-  /// Records that the messages below the floor were removed, as far as they may be.
+  /// Records that all messages below the floor that may be removed were removed.
   package func noteTrim(_ conversation: ConversationKey) throws {
     var update = try store.connection.prepare(
       "UPDATE hub_floor SET fetched_at = 0 WHERE conversation = ? AND fetched_at <> 0")

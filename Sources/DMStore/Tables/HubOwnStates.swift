@@ -3,8 +3,9 @@ package import DMModel
 // Reads: hub, hub_conversation, hub_own_state.
 // Writes: hub, hub_own_state.
 
-/// The user's own state of each conversation, such as its pin and draft, as the hub has it, and whether this store must
-/// push a new state.
+/// The user's own states as the hub has them, and whether this store must push new states.
+///
+/// An own state is what the user alone decides about a conversation, such as a pin or a draft.
 package struct HubOwnStates {
   let store: Store
 

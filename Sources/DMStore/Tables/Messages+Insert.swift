@@ -8,7 +8,7 @@ extension Messages {
     case here
     /// An import: the message has the time in the imported line, and is history.
     case imported(at: Timestamp)
-    /// The hub, which has ordered the message and decided both times.
+    /// The hub, which has numbered the message and decided its time and the time at which it expires.
     case hub(at: Timestamp, expiresAt: Timestamp?)
   }
 
@@ -23,7 +23,7 @@ extension Messages {
     package var origin = Origin.here
     /// The lifetime in microseconds; nil for the conversation's lifetime.
     ///
-    /// The lifetime is ignored if the hub has ordered the message.
+    /// The lifetime is ignored for a message from the hub.
     package var lifetime: Int64? = nil
     package var systemKind: Message.SystemKind? = nil
     package var subject: String? = nil
@@ -79,7 +79,7 @@ extension Messages {
     return (id, expiresAt, try store.attachments.attach(message.attachments, to: key, by: message.sender, at: time))
   }
 
-  /// Adds a message that the store has not kept, at its number.
+  /// Adds a message that the store had not kept, with its original number.
   ///
   /// The message counts as read by its sender. Its mentions count for the users who have not read it.
   package func insertAgain(_ message: NewMessage, at seq: Int, of row: Conversations.Row) throws -> Row? {

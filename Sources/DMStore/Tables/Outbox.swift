@@ -87,7 +87,7 @@ package struct Outbox {
       SELECT outbox.target UNION ALL SELECT message FROM message_alias WHERE uuid = outbox.target)))
     """
 
-  /// Adds an operation at the end.
+  /// Adds an operation at the end of the outbox.
   ///
   /// If a finished operation has the nonce of a new message, the hub has lost the earlier message, and the finished
   /// operation gets another nonce.
@@ -268,7 +268,7 @@ package struct Outbox {
     store.rings = true
   }
 
-  /// Replaces the arguments or the payload of an operation, which the hub cannot have yet.
+  /// Replaces the arguments or the payload of an operation that the hub cannot have yet.
   package func replace(arguments: String? = nil, payload: [UInt8]? = nil, of key: OutboxKey) throws {
     var update = try store.connection.prepare(
       "UPDATE outbox SET arguments = coalesce(?2, arguments), payload = coalesce(?3, payload) WHERE id = ?1")
