@@ -17,7 +17,7 @@ package struct CommitMark: Equatable {
   /// A writer sets the value to false before a commit, and to true after the commit has returned. The value stays false
   /// if the writer is killed or its sync fails.
   var isSynced: Bool
-  /// The id of the store, because another database may have been moved into the folder.
+  /// The id of the store, to notice that another database was moved into the folder.
   var store: Identifier
   /// The number of the last committed change.
   var rev: Rev
@@ -52,17 +52,17 @@ package struct CommitMark: Equatable {
 extension StoreLocation {
   /// Reads the mark.
   ///
-  /// Does not wait for a writer. Nil if there is no mark or the file cannot be read.
+  /// Does not wait for a writer. Returns nil if there is no mark, or if the file cannot be read.
   func commitMark() -> CommitMark? { readFile(lock, limit: CommitMark.length).flatMap(CommitMark.init) }
 
-  /// Whether the store has ever had tables: its mark has a change, or the file `bell` exists, which is created after
-  /// the tables.
+  /// Whether the store has ever had tables: true if its mark has a change, or if the file `bell` exists, because this
+  /// file is created after the tables.
   private var wasUsed: Bool { commitMark().map { $0.rev > .zero } ?? false || fileExists(bell) }
 
   /// Refuses a store that had tables before and now has none.
   ///
   /// - Parameter isEmpty: checks again whether the store has no tables, because another process may have created them
-  ///   since.
+  ///   in the meantime.
   /// - Throws: `store_damaged` if the store was used and no longer has its tables or its database.
   func refuseEmptied(_ isEmpty: () throws -> Bool) throws {
     guard wasUsed, try isEmpty() else { return }
@@ -85,8 +85,8 @@ extension Store {
 
   /// Compares the mark with the change log.
   ///
-  /// - Returns: the last change in the mark and the last change in the store, if the mark is later; nil if no change is
-  ///   missing.
+  /// - Returns: the numbers of the last change in the mark and of the last change in the store, if the first number is
+  ///   higher; nil if no change is missing.
   func missingChanges(_ mark: CommitMark? = nil) throws -> (committed: Rev, present: Rev)? {
     guard let mark = mark ?? location.commitMark() else { return nil }
     let current = try currentMark()
@@ -107,7 +107,7 @@ extension Store {
 
   /// Continues the change log after the last change in the mark, so that no change number is assigned twice.
   ///
-  /// Followers and consumers get a gap.
+  /// Followers and consumers see a gap in the change numbers.
   ///
   /// - Returns: the number of lost changes.
   package func acceptLoss() throws -> Int {
@@ -126,12 +126,12 @@ extension Store {
   ///
   /// Call this within a write transaction.
   ///
-  /// If a writer was killed before its sync, or its sync failed, SQLite reads its commits from the WAL although they
-  /// may be in the page cache only. Another sync is not enough: after a failed sync, Linux treats the pages as written
-  /// (wiki.postgresql.org/wiki/Fsync_Errors). Therefore this function reads the contents of the WAL and writes them
-  /// again.
+  /// If a writer was killed before its sync, or if its sync failed, its commits may be only in the page cache. SQLite
+  /// still reads such commits from the WAL. Another sync is not enough: after a failed sync, Linux treats the pages as
+  /// written (wiki.postgresql.org/wiki/Fsync_Errors). Therefore this function reads the contents of the WAL and writes
+  /// them again.
   ///
-  /// - Returns: the mark that was in the file.
+  /// - Returns: the mark in the file, now with `isSynced` true; nil if the file has no mark.
   func syncCommits(under lock: borrowing FileLock) throws -> CommitMark? {
     var mark = CommitMark(try lock.read(CommitMark.length))
     if mark?.isSynced == true { return mark }
@@ -157,8 +157,8 @@ extension Store {
     _ = try attempt { try lock.write(new.bytes) }
   }
 
-  /// Makes sure that what was read from the store is on the disk, before a program answers that nothing needs to
-  /// change.
+  /// Makes sure that the commits that a program has read are on the disk, before the program answers that nothing needs
+  /// to change.
   package func confirm() throws {
     if location.commitMark()?.isSynced == false { try write {} }
   }

@@ -1,11 +1,11 @@
 package import DMModel
 package import DMSystem
 
-/// The contents of attachments.
+/// The folder with the contents of attachments.
 ///
 /// The name of each file is the hash of its content; the name of its folder is the first two digits of the hash.
 ///
-/// A file gets this name after its content is complete and on the disk, so that no process reads a part of a content.
+/// A file gets this name after its content is complete and on the disk, so that no process reads an incomplete file.
 /// Equal contents are stored once, as one file.
 package struct ContentFolder {
   package let path: String
@@ -54,8 +54,8 @@ package struct ContentFolder {
 
   /// Creates a folder if it does not exist.
   ///
-  /// If the folder exists, syncs its directory entry, because the process that created the folder may have been killed
-  /// before its sync.
+  /// With `syncs`, syncs the folder's directory entry even if the folder exists, because the process that created the
+  /// folder may have been killed before its sync.
   private func makeFolder(_ path: String, syncs: Bool) throws {
     if case .failed(let reason) = createFolder(path) { throw storeError("create", path, reason) }
     if syncs { try syncToDisk(folder(of: path)) }
@@ -114,13 +114,12 @@ package struct ContentFolder {
 
   /// The hashes of all contents.
   ///
-  /// - Throws: `io_error` if a folder cannot be read. If it counted as empty, its contents would be missing from the
-  ///   result.
+  /// - Throws: `io_error` if a folder cannot be read, because its contents would be missing from the result.
   package var all: [ContentHash] {
     get throws { try folders.flatMap { try names(in: $0).sorted().compactMap { ContentHash($0) } } }
   }
 
-  /// The paths of those folders of contents that exist.
+  /// The paths of the subfolders that exist; each has the first two digits of hashes as its name.
   package var folders: [String] {
     get throws {
       try names(in: path, mayBeAbsent: true).filter { $0.utf8.count == 2 }.sorted().map { "\(path)/\($0)" }
@@ -129,12 +128,12 @@ package struct ContentFolder {
 
   // MARK: Contents that are being fetched
 
-  /// The path of a content of which only a part was fetched.
+  /// The path of the file with a content that was fetched only in part.
   package func partialPath(of hash: ContentHash) -> String { "\(path)/\(Self.partialPrefix)\(hash)" }
 
   private static let partialPrefix = ".fetch-"
 
-  /// Removes the parts of contents that were last written before a time.
+  /// Removes the files of partly fetched contents that were last written before a time.
   package func removePartials(before time: Timestamp) throws {
     for name in try names(in: path, mayBeAbsent: true) where name.hasPrefix(Self.partialPrefix) {
       let path = "\(path)/\(name)"
@@ -144,9 +143,9 @@ package struct ContentFolder {
 
   /// Locks the folder so that no process removes contents, as long as the lock exists.
   ///
-  /// A process needs this while it reads the contents to which a snapshot refers.
+  /// A process needs this lock while it reads the contents to which a snapshot of the database refers.
   ///
-  /// - Returns: nil if there is no folder of contents.
+  /// - Returns: the lock; nil if the folder does not exist.
   /// - Throws: `busy` if another process is still removing contents after 5 seconds.
   package func share() throws(DMError) -> FileLock? {
     try FileLock(

@@ -25,7 +25,7 @@ package struct Digest {
 
   package mutating func add(_ bytes: some Sequence<UInt8>) {
     var digest = self
-    // Iterating over a `String.UTF8View` byte by byte takes five times as long as this.
+    // Reads contiguous storage if there is any. Iterating over a `String.UTF8View` takes five times as long.
     let isDone: Void? = bytes.withContiguousStorageIfAvailable { for byte in $0 { digest.add(byte) } }
     if isDone == nil { for byte in bytes { digest.add(byte) } }
     self = digest
@@ -64,7 +64,7 @@ extension Store {
     var laterCount: Int32 = 0
     /// The column whose values may be long.
     package let longest: String
-    /// Returns the words that identify a row in a finding.
+    /// Returns the words that identify a row in a finding of `dm-doctor check`.
     package let reference: @Sendable (RowNumber, Store) throws -> String
 
     package static let message = DigestedRows(
@@ -116,7 +116,7 @@ extension Store {
       return digest.stored
     }
 
-    /// Writes the digests of the rows with keys in a range, which were changed.
+    /// Computes and stores the digest of each row whose key is in a range.
     func writeDigests(_ keys: ClosedRange<RowNumber>, on connection: borrowing Connection) throws {
       var rows = try rows(keys, of: connection)
       while try rows.step() {
@@ -128,7 +128,7 @@ extension Store {
     }
   }
 
-  /// Writes the digest of a row that was changed.
+  /// Computes and stores the digest of a row that was changed.
   func writeDigest(of key: some RowKey, in table: DigestedRows) throws {
     let number = RowNumber(number: key.number)
     try table.writeDigests(number...number, on: connection)

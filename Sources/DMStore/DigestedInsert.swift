@@ -2,7 +2,7 @@ internal import DMModel
 
 /// An insert into a table whose rows have digests.
 ///
-/// One call binds a value and adds it to the digest. The values must be in the order of the columns in
+/// Each call of `add` binds a value and adds it to the digest. The values must be in the order of the columns in
 /// `Store.DigestedRows`.
 struct DigestedInsert: ~Copyable {
   private var statement: Statement

@@ -1,13 +1,13 @@
 internal import DMModel
 
-/// A text in which hits are marked, divided into the pieces from which a snippet is made.
+/// A text with marked hits, divided into the pieces from which a snippet is made.
 struct HighlightedText {
   /// The characters that mark the start and the end of each hit.
   static let hitStart: Unicode.Scalar = "\u{2}"
   static let hitEnd: Unicode.Scalar = "\u{3}"
 
-  /// A piece of a text, which a snippet contains whole or not at all: a word with the spaces after it, or a character
-  /// that is a word by itself.
+  /// A piece of a text, which a snippet contains whole or not at all: a word with the spaces after it or, in scripts
+  /// such as Chinese, a single character.
   private struct Piece {
     var end: Int
     var cost: Int
@@ -20,7 +20,7 @@ struct HighlightedText {
 
   /// The maximum sum of the costs of the pieces of a snippet.
   ///
-  /// A word costs 3, and a character that is a word by itself costs 1.
+  /// A word costs 3, and a single character that is a piece costs 1.
   private static let budget = 36
   private static let costOfWord = 3
   /// The maximum length of a word in characters.
@@ -32,8 +32,8 @@ struct HighlightedText {
   ///
   /// - Parameters:
   ///   - text: the original text.
-  ///   - highlighted: the text as it is indexed, with the marks of hits. Separators that were added for the index are
-  ///     removed.
+  ///   - highlighted: the text as it is indexed, with the marks of hits. It may have separators that were added for the
+  ///     index; these are removed.
   init(_ text: String, highlighted: String) {
     var originals = text.unicodeScalars.makeIterator()
     var original = originals.next()

@@ -38,7 +38,7 @@ package enum Migration {
 }
 
 extension Store {
-  /// What a database is, according to its header.
+  /// Whether a database is empty or a store of dm, according to its header.
   package enum Identity: Equatable {
     /// A file without tables.
     case empty
@@ -93,7 +93,7 @@ extension Store {
   /// Runs the migrations that the store lacks.
   ///
   /// The migrations run under the write lock, because many processes may start at the same time. The version of the
-  /// schema is read again inside the transaction, because another process may have run the migrations since.
+  /// schema is read again inside the transaction, because another process may have run the migrations in the meantime.
   func migrate() throws {
     let lock = try writeLock()
     let transaction = try connection.begin(.write)
@@ -154,7 +154,7 @@ extension Store {
 
   /// The number of conversations and the number of messages.
   ///
-  /// Linear in both.
+  /// Linear in both numbers.
   package func counts() throws -> (conversations: Int, messages: Int) {
     (Int(try pragma("SELECT count(*) FROM conversation")), Int(try pragma("SELECT count(*) FROM message")))
   }

@@ -1,6 +1,6 @@
 internal import DMModel
 
-/// The hits of a search, of which the best are returned first.
+/// The hits of a search, which are returned in the order of their ranks.
 ///
 /// The hits are stored as a heap, because callers usually need only a few of many hits.
 struct SearchHits {
@@ -27,7 +27,7 @@ struct SearchHits {
   /// Removes all hits that have the best rank, and returns their keys in an arbitrary order.
   ///
   /// The first `few` hits are removed one by one, and each removal restores the heap. If there are more hits of that
-  /// rank, the others are removed in one pass.
+  /// rank, the rest are removed in one pass.
   mutating func popEquals(few: Int) -> [MessageKey] {
     if !isHeap { makeHeap() }
     guard let rank = heap.first?.rank else { return [] }

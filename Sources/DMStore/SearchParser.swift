@@ -9,10 +9,10 @@ struct SearchParser {
   private var next: SearchWords.Word?
   private var depth = 0
 
-  /// The maximum depth of operators.
+  /// The maximum depth to which operators may be nested.
   ///
-  /// FTS5 has a stack of 100 entries, of which each nested operator uses up to three, and refuses an expression that
-  /// needs more.
+  /// FTS5 refuses an expression that needs more than 100 entries of its stack. Each nested operator uses up to three
+  /// entries.
   static let maximalHeight = 30
 
   init(_ text: String) {
@@ -85,7 +85,7 @@ struct SearchParser {
 
   /// Joins terms into one term.
   ///
-  /// Terms without a word are left out, in the same way as FTS5 does for words side by side.
+  /// Leaves out terms that contain no word, as FTS5 does for words side by side.
   private static func one(_ terms: [SearchTerm?], _ join: ([SearchTerm]) -> SearchTerm) -> SearchTerm? {
     let terms = terms.compactMap { $0 }
     return terms.count < 2 ? terms.first : join(terms)
@@ -138,7 +138,7 @@ struct SearchWords {
     throw SearchParser.Refusal()
   }
 
-  /// Reads up to a space, a quotation mark, or a parenthesis that the word itself has not opened.
+  /// Reads up to a space, a quotation mark, or a closing parenthesis without an opening one in the word.
   ///
   /// So `main()` is one word.
   private mutating func word() -> Word {

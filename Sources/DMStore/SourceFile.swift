@@ -45,7 +45,8 @@ extension AttachmentSource {
         hash = try Self.copy(
           file.descriptor, source, to: path, hashes: hashes, of: before.size, maximum: maximum, progress)
       } catch let error as DMError where error.code == .inputOutput && error.subject == source {
-        // Only this file cannot be read. If the write of the copy fails, no file can be prepared.
+        // An error of reading concerns only this file. An error of writing the copy keeps its code, because then no
+        // file can be prepared.
         throw DMError(.unreadableFile, error.message, subject: source)
       }
       guard try file.status().isUnchanged(since: before), fileSize(path) == before.size else {

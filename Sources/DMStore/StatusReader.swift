@@ -2,14 +2,15 @@ package import DMModel
 
 // Reads: read_mark.
 
-/// The statuses and the readers of messages, as one user sees them, for one pass over the messages.
+/// Reads the statuses and the readers of messages, as one user (the viewer) sees them, in one pass over the messages.
 ///
-/// A user that the sender blocks does not count as a reader or receiver of the message, except in what that user sees:
-/// the status must not show them that they are blocked. If the viewer has left a group, later receipts of other users
-/// do not count. Results are cached, so that consecutive messages with the same readers cost one query.
+/// A user that the sender blocks does not count as a reader or receiver of the message. If this user is the viewer,
+/// they do count, because the status must not show them that they are blocked. If the viewer has left a group, later
+/// receipts of other users do not count. Results are cached, so that consecutive messages with the same readers cost
+/// one query.
 package final class StatusReader {
   private final class Cached {
-    /// The two participants with the highest number of a delivered message.
+    /// The two participants whose last delivered messages have the highest numbers.
     ///
     /// One of them may be the sender.
     let delivered: [(user: UserKey, seq: Int)]
@@ -33,7 +34,7 @@ package final class StatusReader {
   private let viewer: UserKey
   private var conversations = KeyTable<Cached>()
   private var windows: [ConversationKey: ReceiptWindow] = [:]
-  /// For each sender, the number of the last message that counts as delivered.
+  /// For each conversation and sender, the number of the last message that counts as delivered.
   ///
   /// The numbers are used only if the sender blocks users, or the viewer has left.
   private var deliveredFrom: [Route: Int] = [:]
@@ -110,8 +111,9 @@ package final class StatusReader {
     }
   }
 
-  /// Finds the row of `read_mark` whose range contains a message, or, if there is none, the gap between two rows that
-  /// contains it.
+  /// Finds the row of `read_mark` whose range contains a message.
+  ///
+  /// If there is no such row, finds the gap between two rows in which the message is.
   private func cached(_ seq: Int, _ conversation: ConversationKey) throws -> Cached {
     let cached = try conversations[conversation.number] ?? newCache(conversation)
     if cached.range?.contains(seq) == true { return cached }
@@ -134,10 +136,10 @@ package final class StatusReader {
   }
 }
 
-/// A cache of the receipts for a window of messages of one conversation.
+/// A cache of the receipts for a range of consecutive messages of one conversation.
 ///
-/// The cache also has the readers of the last requested message, and the range of messages around that message with the
-/// same readers.
+/// The cache also has the readers of the last requested message, and the range around that message in which all
+/// messages have the same readers.
 private struct ReceiptWindow {
   private var window: SeqRange?
   private var receipts: [(user: UserKey, range: SeqRange, at: Timestamp)] = []

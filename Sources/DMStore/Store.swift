@@ -14,7 +14,7 @@ package final class Store {
   /// Collects the changes of table digests; nil until the first write.
   private var rowChanges: RowChanges?
 
-  // Values that never change. These values are cached, so that a printed line costs no query.
+  // Caches of values that never change, so that a printed line costs no query.
   var handles = KeyTable<Handle>()
   var conversationIDs = KeyTable<Identifier>()
 
@@ -63,8 +63,8 @@ package final class Store {
   }
 
   deinit {
-    // Checkpoints what bulk writes have left, so that the next process need not read a long WAL. If the checkpoint is
-    // not possible now, nothing is lost.
+    // Checkpoints the pages that bulk writes have left in the WAL, so that the next process need not read a long WAL.
+    // If the checkpoint is not possible now, nothing is lost.
     guard connection.hasWAL(over: Self.loneWALPages), let lock = FileLock(ifFree: location.lock) else { return }
     connection.checkpoint(ifOver: Self.loneWALPages, emptying: true)
     _ = consume lock
@@ -101,8 +101,8 @@ package final class Store {
 
   /// Runs `body` on one snapshot of the store.
   ///
-  /// `body` must not write to a stream. While it waited for the reader of the stream, SQLite could not reuse the WAL
-  /// (sqlite.org/wal.html, section 6).
+  /// `body` must not write to a stream, because SQLite cannot reuse the WAL while `body` waits for the reader of the
+  /// stream (sqlite.org/wal.html, section 6).
   ///
   /// - Throws: the errors of `refuseReplaced()`.
   package func read<T>(_ body: () throws -> T) throws -> T {
@@ -123,7 +123,8 @@ package final class Store {
 
   /// Runs `body` as the only writer, and returns when its changes are durable.
   ///
-  /// Earlier commits of other processes are made durable before `body` reads them, so an answer may depend on them.
+  /// Earlier commits of other processes are made durable before `body` reads them, so a program may rely on what `body`
+  /// reads.
   ///
   /// The first process that opens a store reads its whole WAL. Therefore the first write of a connection leaves a short
   /// WAL. A bulk write, or a later write, leaves a WAL of up to 4 MiB.
@@ -185,7 +186,8 @@ package final class Store {
 
   /// Acquires the lock of the store, which every writer needs.
   ///
-  /// - Throws: `busy`; an error of `refuseReplaced()`, because the lock would be that of another store.
+  /// - Throws: `busy`; the errors of `refuseReplaced()`, because the lock in the folder would then belong to another
+  ///   store.
   package func writeLock(timeout: Duration? = nil) throws -> FileLock {
     // This check comes before the lock, because acquiring the lock would create a lock file in the new folder.
     try refuseReplaced()
@@ -219,7 +221,8 @@ package final class Store {
 
   /// Refuses to write if the clock shows the year 9998 or later.
   ///
-  /// A message may live for a year, and the years of times have four digits (RFC 3339, section 5.6).
+  /// The time at which a message expires may be a year later, and a year may have only four digits (RFC 3339, section
+  /// 5.6).
   ///
   /// - Throws: `bad_time`.
   private func refuseClock() throws {
@@ -231,7 +234,8 @@ package final class Store {
 
   /// The store's id.
   ///
-  /// A cursor is valid only in the store with the id in the cursor. A store that was restored from a backup has another id.
+  /// A cursor contains this id, and is valid only in the store with this id. A store that was restored from a backup
+  /// has another id.
   package func uuid() throws -> Identifier {
     var statement = try connection.prepare("SELECT uuid FROM store")
     return try statement.step() ? statement.identifier(0) : Identifier(high: 0, low: 0)
@@ -253,7 +257,7 @@ package final class Store {
     guard now == file else { throw replaced }
   }
 
-  /// Refuses to continue if the open file now has the content of another store, which was restored into it.
+  /// Refuses to continue if another store was restored into the open file.
   package func refuseReplaced(_ uuid: Identifier) throws {
     guard try self.uuid() == uuid else { throw replaced }
   }

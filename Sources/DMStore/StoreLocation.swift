@@ -6,10 +6,10 @@ extension StoreLocation {
   package var lock: String { directory + "/store.lock" }
   package var bell: String { directory + "/bell" }
   package var live: String { directory + "/live" }
-  /// The files with a linked store's credentials for its hub: `hub` now, `joiningHub` while the store joins,
-  /// `movingHub` while the hub moves.
+  /// The files with a linked store's credentials for its hub: `joiningHub` while the store joins, `movingHub` while the
+  /// hub moves, `hub` at all other times.
   ///
-  /// The files whose names end with `Authority` have the certificates of the hub's authorities.
+  /// The properties whose names end with `Authority` are the files with the certificates of the hub's authorities.
   package var hub: String { directory + "/hub" }
   package var joiningHub: String { directory + "/hub.new" }
   package var movingHub: String { directory + "/hub.moved" }
@@ -20,7 +20,7 @@ extension StoreLocation {
   /// The lock that the sync process of a linked store holds.
   package var syncLock: String { directory + "/sync.lock" }
   /// `liveHub` is the file with the state of the sync process; other processes touch `liveAsked` to request a
-  /// comparison.
+  /// comparison with the hub.
   package var liveHub: String { live + "/hub" }
   package var liveAsked: String { live + "/hub.asked" }
   /// The lock of the process that exchanges files with the hub.
@@ -34,7 +34,7 @@ extension StoreLocation {
   package var liveFollowed: String { live + "/hub.followed" }
   /// The file that programs touch when they read the store, so that the hub notifies this machine for a while.
   package var liveRead: String { live + "/hub.read" }
-  /// The folder of copies of conversations, made when the hub was restored from a backup.
+  /// The folder with the copies of conversations that are made when the hub was restored from a backup.
   package var forks: String { directory + "/forks" }
   package var contents: ContentFolder { ContentFolder(directory + "/attachments") }
 
@@ -147,7 +147,7 @@ extension StoreLocation {
 extension StoreLocation {
   /// Refuses a path directly in the folder of a store, or anywhere in the folders `attachments` and `live` of a store.
   ///
-  /// A file with such a path may have a function in the store. For example, if the lock file were replaced, two
+  /// A file at one of these paths may be a part of the store. For example, if the lock file were replaced, two
   /// processes could write at the same time.
   ///
   /// - Throws: `cannot_create`.

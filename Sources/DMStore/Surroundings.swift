@@ -4,8 +4,8 @@ package import DMModel
 
 /// The context of message records: names, the message that a message replies to, and whether a message is unread.
 ///
-/// A value is for one user and one snapshot of the store. The value caches what it reads, so that consecutive messages
-/// of one conversation cost a few queries, not a few for each message.
+/// An instance is for one user and one snapshot of the store. It caches what it reads, so that consecutive messages of
+/// one conversation cost only a few queries together.
 package final class Surroundings {
   private final class Cached {
     let label: ConversationLabel
@@ -30,7 +30,8 @@ package final class Surroundings {
     self.user = user
   }
 
-  /// Makes a message that is not read from the table of messages, because it was just written or waits for the hub.
+  /// Makes the record of a message that was just written, or that waits for the hub, without reading the table of
+  /// messages.
   ///
   /// - Parameter sender: the sender. The key is nil if the store does not have the sender.
   package func message(
@@ -88,7 +89,7 @@ package final class Surroundings {
     return cached.isRead
   }
 
-  /// The message that another message replies to.
+  /// The message to which another message replies.
   ///
   /// If that message is deleted, expired or hidden from the user, the result has only its id.
   package func reply(_ id: Identifier, as viewer: Viewer) throws -> Message.Reply {

@@ -5,7 +5,7 @@
 ///
 /// If a row is missing, the sum does not match.
 ///
-/// Tables to which each new message writes have a digest in each row instead.
+/// The tables that change with each new message have a digest in each row instead (`Store.DigestedRows`).
 package struct DigestedTable: Sendable {
   private let literal: StaticString
   private let columnList: StaticString
@@ -50,7 +50,7 @@ package struct DigestedTable: Sendable {
 
   /// The table with the store's id.
   ///
-  /// When a program copies a store, it changes this table in the copy.
+  /// A program that copies a store gives the copy another id in this table.
   package static let identity = DigestedTable("store", "id, uuid", 2)
 
   /// Computes the sum of the digests of all rows.
@@ -86,7 +86,7 @@ package struct DigestedTable: Sendable {
 }
 
 extension RowChanges {
-  /// Adds to the stored sums what the current transaction has changed.
+  /// Adds the changes of the current transaction to the stored sums.
   package func write(to connection: borrowing Connection) throws {
     for (table, sum) in zip(DigestedTable.all, sums) where sum != 0 {
       try table.store(table.storedDigest(in: connection) &+ sum, in: connection)

@@ -97,7 +97,7 @@ package final class Viewer {
     return visibility.hidden[index]
   }
 
-  /// The index of the first of some ascending ranges that ends at or after a number.
+  /// The index of the first range that ends at or after a number; the ranges must be ascending.
   ///
   /// This is a binary search, because there may be a range for each deleted message.
   private func index(of seq: Int, in ranges: [SeqRange]) -> Int {

@@ -13,7 +13,7 @@ package final class FileCarrier {
   private let location: StoreLocation
   private var lock: FileLock?
   private var isOpen = false
-  /// Whether the hub is in the state with which the store was last compared.
+  /// Whether the hub has the same epoch and start time as at the store's last comparison with it.
   private var isCompared = false
 
   /// The size of a chunk in bytes, which is part of the protocol.
@@ -23,7 +23,7 @@ package final class FileCarrier {
   private static let mostChunks = 16
   /// Whether the last transfer was an upload.
   private var hasUploaded = false
-  /// The file to transfer next, if it comes before the rest of the current file.
+  /// The file to transfer next, if this file comes before the rest of the current one.
   private var following: HubFiles.Row?
   /// The limits, in microseconds, by which the number of chunks is adapted to the connection.
   ///
@@ -47,7 +47,7 @@ package final class FileCarrier {
 
   /// Acquires the lock that lets only one process exchange files, and keeps the lock as long as this object exists.
   ///
-  /// - Returns: false if another process has it.
+  /// - Returns: false if another process has the lock.
   /// - Throws: `io_error`.
   package func lead() throws -> Bool {
     lock = try FileLock(leading: location.filesLock)
@@ -68,7 +68,7 @@ package final class FileCarrier {
     try trim()
   }
 
-  /// Removes contents that take more room than they may, and that the hub would give back.
+  /// If all contents together exceed their limit, removes some that can be fetched from the hub again.
   ///
   /// - Throws: `HubFault`.
   package func trim() throws {

@@ -15,10 +15,10 @@ package protocol FileLink: AnyObject {
   /// - Parameters:
   ///   - chunks: the chunks. Each has the hub's size of a chunk; only the last one of a file may be shorter.
   ///   - first: the number of the first of these chunks; the first chunk of a file is 0.
-  /// - Returns: the answer to the first chunk that the hub refuses; an answer without a fault if it refuses none.
+  /// - Returns: the answer to the first chunk that the hub refuses; an answer without a fault if the hub refuses none.
   func put(_ chunks: [[UInt8]], of file: Identifier, first: Int) throws -> FileAnswer
 
-  /// Calls `body` with each of the next `count` chunks of a file; not at all for a file that the user does not see.
+  /// Calls `body` with each of the next `count` chunks of a file. A file that the user does not see has no chunks.
   func fetch(_ file: Identifier, first: Int, count: Int, _ body: (UnsafeRawBufferPointer) throws -> Void) throws
 
   func close()

@@ -8,10 +8,10 @@ package final class FileWork {
   private let start: () throws -> Void
   /// When a process may be started again, as a time of `monotonicMicroseconds`.
   private var startAt: Int64 = 0
-  /// When to look again whether contents take more room than they may, as a time of `monotonicMicroseconds`.
+  /// When to check again whether the contents exceed their limit, as a time of `monotonicMicroseconds`.
   private var trimAt: Int64 = 0
 
-  /// `pause` and `tick` are in microseconds.
+  /// `pause`, `trimPause` and `tick` are in microseconds.
   private static let pause: Int64 = 2_000_000
   private static let trimPause: Int64 = 660_000_000
   private static let tick: Int64 = 200_000
@@ -55,7 +55,7 @@ package final class FileWork {
     try trim(engine)
   }
 
-  /// Starts the process if contents take more room than they may.
+  /// Starts the process if the contents exceed their limit.
   private func trim(_ engine: SyncEngine) throws {
     let now = monotonicMicroseconds()
     guard engine.hello?.hasFiles == true, now >= trimAt else { return }

@@ -1,9 +1,9 @@
 internal import DMKit
 internal import DMStore
 
-/// The state of the open connection, as a state machine whose input is events, and whose output is work for the engine.
+/// A state machine for the open connection: its input is events, and its output is work for the engine.
 ///
-/// It does no input or output. Each connection starts with a new state machine.
+/// The state machine does not use the network or the store. Each connection starts with a new state machine.
 struct HubConnection {
   /// An event of the connection.
   ///
@@ -30,7 +30,7 @@ struct HubConnection {
     ///
     /// - Parameter limit: the maximum number of entries that were requested.
     case pulled(Identifier, count: Int, limit: Int, held: HubConversations.Row?)
-    /// The answers to a push contradict what this store has pulled.
+    /// The answers to a push contradict the entries that this store has pulled.
     case isBehind
   }
 
@@ -50,7 +50,7 @@ struct HubConnection {
   private(set) var named: [Identifier: HubComparison.Conversation] = [:]
   /// The hub's lists of members, each until its conversation is pulled.
   ///
-  /// They are needed if the user cannot see all entries by which members join and leave.
+  /// The lists are needed if the user cannot see all entries by which members join and leave.
   var members: [Identifier: [HubMember]] = [:]
   /// The horizon of the last comparison, until all conversations that the comparison listed are pulled.
   private(set) var horizon: String?
@@ -61,7 +61,7 @@ struct HubConnection {
   /// The conversations that are set aside: they are no longer pulled on this connection, for the reason that the code
   /// gives.
   private(set) var setAside: [Identifier: DMError.Code] = [:]
-  /// The conversations for which the hub has another log than this store.
+  /// The conversations whose log on the hub differs from the log that this store has pulled.
   private(set) var forked: [Identifier] = []
   /// Whether the store must be compared with the hub before anything else is pulled.
   private(set) var mustCompare = false
@@ -127,7 +127,7 @@ struct HubConnection {
       }
     }
     // After a full page, the log may have more entries. The messages of this page may already have the texts of later
-    // edits, and if the hub is then restored to a state before these edits, only a comparison shows that. No new
+    // edits. If the hub is then restored to a state before these edits, only a comparison shows the restore. No new
     // comparison is needed if an earlier one has shown how far the log continues.
     if isFull {
       enqueue(id)

@@ -7,7 +7,7 @@ package enum HubFault: Error, Equatable, Sendable {
   case lost(String)
   /// The hub refuses this login, for example because it was revoked.
   case refused(String)
-  /// The server denies this login a permission, perhaps only during maintenance.
+  /// The server denies a permission to this login, perhaps only during maintenance.
   case denied(String)
   /// The configuration of the server refuses this login, because the login was revoked, or because of maintenance.
   case turnedAway(String)

@@ -6,7 +6,7 @@ package struct HubHint: Equatable, Sendable {
   package var conversations: Set<Identifier> = []
   /// Whether an operation was queued on this machine.
   package var isRung = false
-  /// Whether a signal may have changed on this machine.
+  /// Whether a signal, such as typing, may have changed on this machine.
   package var isSignalled = false
   /// Whether another machine of the user has changed an own state.
   package var hasOwnStates = false

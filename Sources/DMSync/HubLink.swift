@@ -8,14 +8,14 @@ package protocol HubLink: AnyObject {
   /// Connects, and returns the user and the machine that this login belongs to.
   func open() throws -> HubHello
 
-  /// Starts or stops hints of the hub; a start takes effect before the next comparison.
+  /// Starts or stops the hub's hints, which are notifications of changes; a start takes effect before the next comparison.
   func listen(_ isOn: Bool) throws
 
-  /// Replaces the stamp of this store on the hub, together with the next statement.
+  /// Replaces the stamp of this store on the hub (see `Stamp`), together with the next statement.
   ///
   /// - Parameters:
   ///   - held: the stamps of which the hub has one, unless another store has connected with the same login.
-  ///   - answer: called with whether the hub had one of them, or none at all.
+  ///   - answer: called with true if the hub had one of the given stamps or no stamp, otherwise with false.
   func restamp(held: [Identifier], next: Identifier, _ answer: @escaping (Bool) -> Void) throws
 
   /// The conversations that have changed since a horizon; all conversations for nil.
@@ -34,10 +34,10 @@ package protocol HubLink: AnyObject {
   /// The persons that changed after a rev, in the order of their revs.
   func people(after rev: Int64) throws -> [HubPerson]
 
-  /// The messages with the given numbers, at most 500: of each its entry, its last edit and its reactions, by their revs.
+  /// At most 500 messages with the given numbers: for each message its entry, last edit and reactions; sorted by rev.
   func page(of conversation: Identifier, _ seqs: SeqRange) throws -> [HubEntry]
 
-  /// The beginnings of conversations of which this machine keeps only the last messages, except those to pull whole.
+  /// The beginnings (`HubStart`) of the given conversations, without the conversations that must be pulled whole.
   func starts(of conversations: [Identifier], keeping kept: KeptMessages) throws -> [HubStart]
 
   /// The members of a conversation.
@@ -46,10 +46,9 @@ package protocol HubLink: AnyObject {
   /// Sends the user's signals to the hub, and returns those of other users.
   func signals(_ own: HubSignals) throws -> [HubSignal]
 
-  /// Sends own states to the hub; returns the hub's states after a rev and those of the given conversations, ordered by
-  /// their revs.
+  /// Sends own states to the hub; returns the hub's states after a rev and those of the given conversations, sorted by rev.
   ///
-  /// The hub replaces a state only if it still has the mark that the given state names, and only within the user's quota.
+  /// The hub replaces a state only if its mark is the one that the given state names, and if the user's quota allows it.
   ///
   /// - Parameter limit: the maximum number of states to return, besides those of the given conversations.
   func ownStates(after rev: Int64, _ changes: [HubOwnState], limit: Int) throws -> [HubOwnState]
@@ -85,7 +84,7 @@ package struct HubHello: Equatable, Sendable {
   package var hasOwnStates = false
   /// Whether the hub supports stamps.
   package var hasStamps = false
-  /// Whether the hub returns messages by their numbers, and the beginnings of conversations.
+  /// Whether the hub supports `page` and `starts`.
   package var hasPages = false
 
   package init(
@@ -255,7 +254,7 @@ package struct HubSignals: Equatable, Sendable {
   package var hiddenFrom: [Handle]?
   /// The conversations for which the machine asks who is typing.
   package var watched: [Identifier] = []
-  /// The machine asks who was online in the last `seenSeconds` seconds; nil if it does not ask.
+  /// The machine asks who was online in the last `seenSeconds` seconds; nil if the machine does not ask.
   package var seenSeconds: Int?
 
   package init() {}
@@ -275,13 +274,13 @@ package enum HubSignal: Equatable, Sendable {
   case present(person: Int64, age: Int64)
 }
 
-/// What the user alone decides about a conversation, as bytes that the hub does not read.
+/// The user's own decisions about a conversation, such as a pin, as bytes that the hub does not read.
 package struct HubOwnState: Equatable, Sendable {
-  /// The conversation; `HubOwnState.general` for the state that is not about one conversation, but has the blocks.
+  /// The conversation; `HubOwnState.general` for the state with decisions about no single conversation, such as blocks.
   package let conversation: Identifier
-  /// The rev of the state on the hub; 0 for a state that is given to the hub.
+  /// The rev of the state on the hub; 0 for a state that is sent to the hub.
   package let rev: Int64
-  /// The mark of the state on the hub; for a state that is given to the hub, the mark of the state that it replaces.
+  /// The mark of the state on the hub; for a state that is sent to the hub, the mark of the state that it replaces.
   package let mark: Identifier?
   package let state: [UInt8]
   /// Whether the state was written in the present epoch of the hub, which began with its last restore.

@@ -1,6 +1,6 @@
 package import DMKit
 
-/// The beginning of a conversation for a machine that keeps only its last messages.
+/// The beginning from which a machine pulls a conversation if it keeps only the last messages.
 package struct HubStart: Equatable, Sendable {
   /// The number and the time of the first message that the machine keeps.
   package struct Floor: Equatable, Sendable {
@@ -14,10 +14,10 @@ package struct HubStart: Equatable, Sendable {
   }
 
   package let conversation: Identifier
-  /// The entries before the floor that change the conversation itself, in the order of their revs; and for each member one
-  /// receipt and one delivery, into which theirs are merged.
+  /// The entries before the floor that change the conversation itself, in the order of their revs; and for each member
+  /// one read receipt and one delivery receipt, each merged from all receipts of the member.
   package let entries: [HubEntry]
-  /// The last rev before the floor, and its mark.
+  /// The rev and the mark of the last entry before the floor.
   package let rev: Int64
   package let mark: Identifier
   package let floor: Floor

@@ -1,7 +1,7 @@
 internal import DMKit
 internal import DMStore
 
-/// The progress of the exchange of own states on a connection.
+/// The progress of the exchange of own states on a connection; `SyncEngine+OwnStates.swift` explains own states.
 struct OwnStateExchange {
   /// The highest rev of own states that the hub may have.
   private var namedRev: Int64 = 0
@@ -10,19 +10,19 @@ struct OwnStateExchange {
   private var comparedRev: Int64?
   /// The rev up to which this connection has read the states; nil if it has read all.
   private(set) var cursor: Int64?
-  /// The conversations of which the hub has states, while all states are read again from the first one; otherwise nil.
+  /// While all states are read again from the first one, the conversations of the states that were read; otherwise nil.
   private(set) var seen: Set<Identifier>?
   /// The conversations whose states refer to messages that this store does not have.
   private(set) var missing: Set<Identifier> = []
-  /// The conversations that were in `missing`, and were pulled since.
+  /// The conversations that were in `missing`, and have been pulled since then.
   private(set) var awaited: Set<Identifier> = []
   /// The conversations that were queued to be pulled, because of `missing`, since the last comparison.
   private var tried: Set<Identifier> = []
-  /// The rev of the first state that could not be merged, and must be requested again.
+  /// The rev of the first state that could not be merged; states must be requested again from this rev on.
   private var firstLeft: Int64?
   /// Whether no state can be merged until a conversation is pulled, or until the hub reports another rev.
   private var isAtRest = false
-  /// When changed states can be given to the hub again, as a time of `monotonicMicroseconds`.
+  /// When changed states can be sent to the hub again, as a time of `monotonicMicroseconds`.
   private(set) var heldUntil: Int64 = 0
   /// The maximum number of states to read at once.
   private(set) var limit = 500
@@ -37,7 +37,7 @@ struct OwnStateExchange {
     if mustReread, seen == nil { (seen, cursor) = ([], 0) }
   }
 
-  /// Another machine of the user has given a state to the hub.
+  /// Another machine of the user has sent a state to the hub.
   mutating func hinted() { (namedRev, isAtRest) = (.max, false) }
 
   /// A pull of a conversation has ended.
@@ -55,11 +55,11 @@ struct OwnStateExchange {
     (isAtRest, comparedRev, heldUntil) = (true, nil, time + Self.pause)
   }
 
-  /// The hub has not stored a given state, or a state was too large to be given, or the hub's state refers to missing
-  /// messages.
+  /// The hub has not stored a state that was sent, or a state was too large to be sent, or the hub's state refers to
+  /// missing messages.
   mutating func refused(at time: Int64) { heldUntil = time + Self.pause }
 
-  /// Microseconds until changed states are given again.
+  /// Microseconds until changed states are sent again.
   private static let pause: Int64 = 60_000_000
 
   // MARK: Reading

@@ -1,6 +1,6 @@
 internal import DMKit
 
-/// The sizes of pushes and pulls, and the conversations and hints that the engine skips for a while.
+/// Limits the sizes of pushes and pulls, and decides which conversations and hints the engine skips for a while.
 ///
 /// These values are kept from one connection to the next.
 ///
@@ -101,10 +101,10 @@ struct Pace {
     return receiptsDue
   }
 
-  /// The groups to be pulled for receipts that no hint announces, and when.
+  /// The groups to pull for receipts that no hint announces, and the time of each pull.
   private var expectedReceipts: [Identifier: Int64] = [:]
 
-  /// When the first group must be pulled for receipts; nil if none must be.
+  /// When the first group must be pulled for receipts; nil if no such pull is planned.
   var receiptsExpectedAt: Int64? { expectedReceipts.values.min() }
 
   /// Plans to pull a group for receipts, unless that is planned already.

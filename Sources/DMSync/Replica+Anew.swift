@@ -3,7 +3,7 @@ internal import DMKit
 internal import DMStore
 internal import DMSystem
 
-// Pulling the log of a conversation again from its beginning.
+// Prepares conversations for pulling their logs again from the beginning.
 
 extension Replica {
   /// Why a log is pulled again.
@@ -29,7 +29,8 @@ extension Replica {
   ) throws {
     var state = old
     try store.hubKnown.remember(row.key, of: me)
-    // A queued deletion hides its message too, and must not make the store forget that the user has hidden it anyway.
+    // `remember` does not count messages with a queued deletion as deleted. The user may have deleted some of these
+    // messages for themselves before; the state on the hub shows which.
     let deleted = try Session(messenger, store, me).deletedForMe(in: row.key)
     for range in deleted { try store.hubKnown.setDeleted(range, in: row.key) }
     try store.hubFloors.end(
@@ -69,8 +70,8 @@ extension Replica {
     }
   }
 
-  /// Queues again the operations that this store had pushed; the hub recognizes the ones that it still has by their
-  /// nonces.
+  /// Queues again the operations that this store had pushed; by its nonce, the hub recognizes each one that it still
+  /// has.
   ///
   /// Members are not added again, because other users may have removed them since. The hub refuses a message if the
   /// group has members who were not in it when the message was sent.
@@ -143,7 +144,7 @@ extension Replica {
       let message = try store.messages.seen(at: address, as: Viewer(store, me, extras: .everything)),
       message.text != nil || !message.attachments.isEmpty
     else { return }
-    // The user sent the message twice with the same nonce, and one of the two operations is queued again already.
+    // The user sent the message twice with the same nonce, and the other of the two operations is queued again already.
     if let nonce = message.nonce, try store.waiting.row(nonce: nonce, in: row.key) != nil { return }
     // The rest of the lifetime of the message.
     let lifetime = message.expiresAt.map { $0.microseconds - store.clock.microseconds }

@@ -5,7 +5,7 @@ extension Replica {
   /// Applies one entry.
   func apply(_ entry: HubEntry, to log: inout Log) throws {
     let operation = try ownOperation(entry)
-    // A working hub describes a person before it returns an entry of theirs.
+    // A working hub returns the description of a person before the first entry of this person.
     guard let actor = try user(entry.actor) else { throw LogFault(conversation: entry.conversation) }
     if entry.kind != .message { try endSending(in: &log) }
     if log.said[actor] == nil, let kind = entry.kind, kind.rawValue < 16 { try admit(actor, to: log.row) }
@@ -35,7 +35,7 @@ extension Replica {
     try session.admit(user, to: row, announcedIn: row.lastSeq + 1, withHistory: false)
   }
 
-  /// The operation of this store that became this entry, if any.
+  /// The operation of this store that became this entry; nil if there is none.
   private func ownOperation(_ entry: HubEntry) throws -> Outbox.Row? {
     guard try user(entry.actor) == me, let nonce = entry.nonce, let operation = try store.outbox.row(nonce: nonce)
     else { return nil }
@@ -47,7 +47,7 @@ extension Replica {
     return operation
   }
 
-  /// Reserves the number of an entry: the next number, or a later one if the user cannot see the entries between.
+  /// Reserves the number of an entry: the next number, or a later one if the user cannot see the entries in between.
   ///
   /// - Throws: `LogFault` for any other number.
   func takeNumber(_ entry: HubEntry, in log: inout Log) throws {
@@ -193,7 +193,7 @@ extension Replica {
     }
   }
 
-  /// Whether a message has its contents; they are gone after it was deleted or has expired.
+  /// Whether a message still has its contents, which are removed when the message is deleted or expires.
   static func isThere(_ message: Messages.Row, in store: Store) throws -> Bool {
     try message.text != nil || store.hubUnreadable.contains(message.key)
       || !store.attachments.all(of: message.key).isEmpty

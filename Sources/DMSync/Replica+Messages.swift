@@ -22,8 +22,8 @@ extension Replica {
 
   /// Updates the conversation and its members for the messages that were inserted.
   ///
-  /// Done for many messages at once, because each write to another table makes SQLite write out the pending full-text
-  /// index.
+  /// This is done for many messages at once, because each write to another table makes SQLite write out the pending
+  /// full-text index.
   func endSending(in log: inout Log) throws {
     for said in log.said.values.sorted(by: { $0.row.lastSeq < $1.row.lastSeq }) {
       try said.session.endSending([(said.row, coalesced(said.seqs))])
@@ -93,7 +93,7 @@ extension Replica {
     return try Session(messenger, store, actor).receive(received, fetches: fetches, at: .now)
   }
 
-  /// Replaces a waiting message with the one that the hub has numbered.
+  /// Replaces a waiting message with the same message that the hub has numbered.
   func order(_ waiting: Waiting.Row, as id: Identifier, at address: Messages.Address) throws {
     try store.hubAttachments.release(waiting.key)
     try store.waiting.delete(waiting.key)

@@ -4,9 +4,11 @@ internal import DMStore
 // Conversations of which this store keeps only the last messages.
 
 extension Replica {
-  /// Begins a conversation at its floor: with its members and settings, and with what they had read and received before.
+  /// Begins a conversation at its floor: sets its members and settings, and applies the members' receipts for earlier
+  /// messages.
   ///
-  /// The user has read all messages below the floor, which are not in the store.
+  /// The floor is the number of the first message that the store keeps. The messages below it are not pulled, and count
+  /// as read by the user.
   func begin(_ start: HubStart, _ comparison: HubComparison.Conversation?, members: [HubMember]) throws {
     guard start.floor.seq > 1, let first = start.entries.first else { return }
     var log = try self.log(of: start.conversation, first, comparison, members)
@@ -35,7 +37,7 @@ extension Replica {
   ///
   /// - Parameter entries: the entries, last edits and reactions of the messages, in the order of their revs.
   func add(_ entries: [HubEntry], below floor: HubFloors.Row, of conversation: ConversationKey) throws {
-    // Until the messages from the floor on are here, others would be before them.
+    // Earlier messages are added only after the messages from the floor on were pulled.
     guard let row = try store.conversations.row(key: conversation), row.lastSeq >= floor.seq,
       let state = try store.hubConversations.row(conversation)
     else { return }

@@ -15,13 +15,13 @@ final class Replica {
   /// time.
   private let historyEnd: Timestamp?
 
-  /// The floor that the conversation whose entries are applied had before its log was pulled again.
+  /// The floor that the current conversation had before its log was pulled again; nil if it had none.
   private(set) var floor: HubFloors.Row?
 
   /// The conversations that were emptied, and must be pulled again.
   var begunAnew: [Identifier] = []
 
-  /// The pulled entries of a conversation do not continue the log that this store has.
+  /// Thrown if the pulled entries of a conversation do not continue the log that this store has.
   struct LogFault: Error, Equatable {
     let conversation: Identifier
   }
@@ -63,7 +63,7 @@ final class Replica {
     try store.logging(isNew) { try endSending(in: &log) }
     try finish(fields, in: log)
     try store.hubConversations.write(log.state)
-    // A receipt is queued after the last page, because each page may have the receipt of another machine of the user.
+    // Receipts are queued after the last page, because each page may have a receipt from another machine of the user.
     if comparison.map({ log.state.rev >= $0.rev }) ?? true {
       try acknowledge(entries, in: log)
     }
@@ -89,7 +89,7 @@ final class Replica {
     }
   }
 
-  /// Restores fields of the user's own state, and forgets the floor of before, once the whole log was pulled again.
+  /// Restores fields of the user's own state; deletes the record of the old floor if the whole log was pulled again.
   private func finish(_ fields: Members.OwnFields?, in log: Log) throws {
     if let fields { try restore(fields, in: log) }
     if floor != nil, log.state.isWhole { try store.hubFloors.forgetPast(log.row.key) }
@@ -138,7 +138,7 @@ final class Replica {
     var seenBefore: [SeqRange] = []
     /// The messages that were inserted, by sender, until `endSending` records their effects.
     var said: [UserKey: (session: Session, row: Conversations.Row, seqs: [SeqRange])] = [:]
-    /// Whether the entries come without the messages between them, so that any later number is right.
+    /// Whether the entries come without the messages between them, so that numbers may be skipped.
     var isWithoutMessages = false
     /// Whether the user can see earlier entries from now on, so that the log must be pulled again.
     var seesMore = false
@@ -187,7 +187,7 @@ final class Replica {
 
   /// Whether this store had a message and removed it, because it does not keep all messages.
   ///
-  /// The number alone does not tell: after a restore, the hub may give it to a new message.
+  /// The number alone is not enough, because a restored hub may give the same number to a new message.
   func isBelowFloor(_ entry: HubEntry) -> Bool {
     guard let floor, let seq = entry.seq else { return false }
     return seq < floor.seq && entry.at < floor.at
@@ -216,8 +216,7 @@ final class Replica {
     if let row = try store.conversations.row(id) { return row }
     // The hub was restored to an earlier state, and both users have started the conversation again.
     if let row = try store.conversations.row(alias: id) { return try adopt(row, as: id) }
-    // This is not written to the change log, because applying the entry writes a change that reports the new
-    // conversation.
+    // The creation is not logged, because applying the entry logs a change that reports the new conversation.
     return try store.logging(false) { try newRow(of: id, first, members) }
   }
 

@@ -21,7 +21,7 @@ final class SignalBridge {
   private var (typingDue, presenceDue, ownPresenceDue) = (Int64(0), Int64(0), Int64(0))
   /// When the hub last answered the question who is online.
   private var presenceAnsweredAt: Int64?
-  /// The users who must not see this user's presence, as the hub has them; nil if the list was not sent on this
+  /// The users who must not see this user's presence, as last sent to the hub; nil if the list was not sent on this
   /// connection.
   private var hiddenFrom: [Handle]?
   /// The conversations to ask the hub about when a program watches all conversations, and when this list was made.
@@ -171,15 +171,16 @@ final class SignalBridge {
 
   /// Shows the presence of a user.
   ///
-  /// A change of a file counts as a fresh signal. So an old signal creates a file that is missing, but does not change
-  /// an existing one.
+  /// A change of a file counts as a fresh signal. So an old signal creates a missing file, but does not change an
+  /// existing file.
   private func show(_ present: LiveFolder.Signal, age: Int64) {
     guard let shown = folder.time(of: present) else { return folder.give(present, age: age) }
     let isNewer = Timestamp.now.microseconds - age > shown.microseconds + 1_000_000
     if age < present.lifetime, isNewer { folder.give(present, age: age) }
   }
 
-  /// Removes the presence signals of users that the hub no longer lists, because they hide it from this user now.
+  /// Removes the presence signals of users that the hub no longer lists, because they now hide their presence from this
+  /// user.
   private func hidePresence(except answer: [HubSignal]) throws {
     var listed: Set<Handle> = [me]
     for case .present(let person, _) in answer { if let user = try handle(person) { listed.insert(user) } }

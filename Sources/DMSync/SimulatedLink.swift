@@ -5,7 +5,7 @@ internal import DMSystem
 
 /// A link that simulates the network that the user has chosen: calls are slow, and some are lost.
 ///
-/// Half of the lost calls never reach the hub; of the other half, only the answer is lost.
+/// Half of the lost calls never reach the hub. The other half reach the hub, and only their answers are lost.
 final class SimulatedLink: HubLink {
   private let link: any HubLink
   private let messenger: Messenger

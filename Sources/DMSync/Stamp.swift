@@ -2,16 +2,17 @@ internal import DMKit
 internal import DMModel
 internal import DMStore
 
-/// Finds out whether another store connects with the login of this one, such as a copy of its folder.
+/// Finds out whether another store, such as a copy of this store's folder, connects with the login of this store.
 ///
-/// At each connection, the hub and the store replace the stamp of the store by a new random id. If the hub then has a stamp
-/// that the store does not have, another store has connected in the meantime, or this one was restored from a backup.
+/// The stamp is a random id, which the hub and the store replace with a new one at each connection. If the hub has a
+/// stamp that the store does not have, another store has connected in the meantime, or this store was restored from a
+/// backup.
 final class Stamp {
   private let store: Store
   private let link: any HubLink
-  /// The stamps to send, in the present connection.
+  /// The stamps to send on the present connection; nil if the hub gets none.
   private var offered: (held: [Identifier], next: Identifier)?
-  /// Whether the hub had a stamp of this store; nil if it was not asked.
+  /// Whether the hub had a stamp of this store or no stamp; nil before its answer.
   private var isKnown: Bool?
 
   init(_ store: Store, _ link: any HubLink) {
@@ -19,8 +20,10 @@ final class Stamp {
     self.link = link
   }
 
-  /// Chooses the stamps for a hub that was just opened; called in a write transaction, because the hub may get the next stamp
-  /// although its answer is lost.
+  /// Chooses the stamps to send on a new connection.
+  ///
+  /// Call this in a write transaction. The next stamp is stored before it is sent, because the hub may get it although
+  /// its answer is lost.
   func offer(to hello: HubHello) throws {
     isKnown = nil
     offered = hello.hasStamps && !hello.isStandby ? try store.hub.nextStamp(orElse: .random()) : nil
@@ -34,8 +37,8 @@ final class Stamp {
 
   /// Records the answer of the hub.
   ///
-  /// - Parameter isCompared: whether the hub is in the state with which the store was last compared; otherwise it may have
-  ///   an older stamp.
+  /// - Parameter isCompared: whether the hub is in the state of the last comparison; a restored hub may have an older
+  ///   stamp.
   func note(isCompared: Bool) throws {
     guard let isKnown else { return }
     try store.write {

@@ -5,7 +5,7 @@ internal import DMStore
 
 extension SyncEngine {
   /// Records the answers to operations; if the effects of an answer do not fit the store, records the answer without
-  /// them.
+  /// its effects.
   func settleAlone(_ operations: [Pushed], _ answers: [HubAnswer]) throws {
     if operations.isEmpty { return }
     do {
@@ -48,7 +48,7 @@ extension SyncEngine {
     guard isPulled else { return answer.conversation.map(enqueue) ?? () }
     if row.act == .say, let id = answer.id {
       // The entry was pulled, but its message is not in this store. So the hub's log is no longer the one that was
-      // pulled.
+      // pulled, or the store has not kept the message.
       guard try store.messages.address(of: id) != nil else {
         let isKept = try !answer.isDuplicate || row.conversation.flatMap(store.hubFloors.row) == nil
         if !isKept { try orderedBelowFloor(row, as: id) }
@@ -70,7 +70,8 @@ extension SyncEngine {
     if try replica.hasActs(waiting, id) { try replica.showActs(on: address, id) }
   }
 
-  /// Removes a waiting message that another machine of the user had sent before, and that this store has not kept.
+  /// Removes a waiting message, because another machine of the user has already sent the message and this store has not
+  /// kept it.
   private func orderedBelowFloor(_ row: Outbox.Row, as id: Identifier) throws {
     guard let waiting = try store.waiting.row(at: row.key) else { return }
     try store.hubAttachments.release(waiting.key)

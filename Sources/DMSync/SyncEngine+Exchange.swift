@@ -61,8 +61,10 @@ extension SyncEngine {
     let operation: HubOperation
   }
 
-  /// The operations that can be pushed now, in the order in which they were queued: the operations of all conversations
-  /// that are not locked; if there are none, those of one conversation that was locked before.
+  /// The operations that can be pushed now, in the order in which they were queued.
+  ///
+  /// These are the operations of all conversations that are not locked. If there are none, these are the operations of
+  /// one conversation that was locked before.
   ///
   /// - Parameter limit: the maximum number of operations.
   func pushable(_ limit: Int) throws -> [Pushed] {
@@ -105,11 +107,11 @@ extension SyncEngine {
 
   private static let outboxPage = 500
 
-  /// How much an operation that cannot be pushed yet holds back in its conversation: only later changes of the
-  /// conversation, or also later messages.
+  /// Which later operations wait for an operation of their conversation that cannot be pushed yet: only changes of the
+  /// conversation, or all.
   enum Hold { case changes, all }
 
-  /// The operation, if it can be pushed now; nil if it must wait, or follows an operation that holds it back.
+  /// The operation, if it can be pushed now; nil if it must wait, for example for an earlier operation.
   private func pushed(_ row: Outbox.Row, _ held: inout [ConversationKey: Hold]) throws -> Pushed? {
     // Receipts and deletions refer to messages that have numbers already, so they need not wait for a message that is
     // held back. Deletions also make room on the hub for a user who is over their quota.
@@ -143,7 +145,7 @@ extension SyncEngine {
     }
   }
 
-  /// Microseconds in which other machines acknowledge a message, besides the delay of their receipts.
+  /// Microseconds that other machines need to acknowledge a message, in addition to the delay of their receipts.
   private static let receiptTime: Int64 = 500_000
 
   /// Whether a delivery receipt must wait, so that one receipt acknowledges many messages.
@@ -181,8 +183,8 @@ extension SyncEngine {
         return nil
       }
       operation.conversation = try store.conversations.id(conversation)
-      // The receipts of a group are many, so they cause no hints. The sender's machine pulls them at a planned time,
-      // and other machines can wait.
+      // A group has many receipts, so they cause no hints. The sender's machine pulls them at a planned time, and other
+      // machines can wait.
       if row.act == .delivered { operation.isAnnounced = try !isGroup(conversation) }
     }
     if try waitsForFiles(operation.arguments) { return nil }

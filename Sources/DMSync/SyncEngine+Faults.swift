@@ -2,7 +2,7 @@ internal import DMKit
 internal import DMStore
 internal import DMSystem
 
-// A conversation that cannot be synced is set aside; all others are still synced.
+// A conversation that cannot be synced is set aside, so that it is no longer pulled; all others are still synced.
 
 extension SyncEngine {
   /// Empties the conversations that a restored hub no longer has, and queues their operations again.
@@ -33,8 +33,9 @@ extension SyncEngine {
     try write { try $0.beginAnew(id, reason, comparison) }
   }
 
-  /// Empties a conversation after the hub was restored, so that its log is pulled again; if the hub's log has gaps,
-  /// keeps the conversation unchanged, and sets it aside.
+  /// Empties a conversation after the hub was restored, so that its log is pulled again.
+  ///
+  /// If the hub's log has gaps, keeps the conversation unchanged, and sets it aside.
   func beginAnewIfWhole(_ id: Identifier) throws {
     if try isWhole(id) { try beginAnew(id, .setBack) } else { try take(.doesNotFit(id, .hubDamaged)) }
   }

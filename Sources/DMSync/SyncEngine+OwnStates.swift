@@ -3,10 +3,10 @@ internal import DMStore
 internal import DMSystem
 
 // Own states are what the user alone decides, such as pins, drafts and blocks. The hub has the newest state of each
-// conversation, and a machine replaces it only after it has merged the hub's state with its own.
+// conversation. A machine replaces a state only after it has merged this state with its own.
 
 extension SyncEngine {
-  /// The maximum number of states that are given to the hub at once, and of their bytes.
+  /// The maximum number of states that are sent to the hub at once, and the maximum number of their bytes.
   private static let givenCount = 100
   private static let givenBytes = 1 << 20
   /// The hub ends a page before a state that would bring the page over this size.
@@ -18,7 +18,7 @@ extension SyncEngine {
     return try store.read { try ownStates.hasNews(after: store.hubOwnStates.rev()) }
   }
 
-  /// Whether own states were changed in this store, and can be given to the hub now.
+  /// Whether own states were changed in this store, and can be sent to the hub now.
   private func hasOwnStateChanges() throws -> Bool {
     guard let hello, hello.hasOwnStates, !hello.isStandby, ownStates.heldUntil <= monotonicMicroseconds() else {
       return false
@@ -30,7 +30,7 @@ extension SyncEngine {
 
   /// Merges the own states that are newer on the hub into this store.
   ///
-  /// If there are none, gives the hub the own states that were changed in this store.
+  /// If there are none, sends the own states that were changed in this store to the hub.
   func exchangeOwnStates() throws {
     let hasNews = try hasOwnStateNews()
     let given = try !hasNews && hasOwnStateChanges() ? prepareOwnStates() : []
@@ -47,7 +47,7 @@ extension SyncEngine {
     if isLast, !areTaken { ownStates.refused(at: monotonicMicroseconds()) }
   }
 
-  /// Applies the blocks that the user set on other machines before anything is pulled, so that this machine sends no
+  /// Before anything is pulled, applies the blocks that the user set on other machines, so that this machine sends no
   /// receipts to blocked users.
   func takeBlocksFirst() throws {
     guard try hasOwnStateNews() else { return }
@@ -113,7 +113,7 @@ extension SyncEngine {
     ownStates.takeMissing().forEach(enqueue)
   }
 
-  /// Collects the own states that were changed in this store, and records that they are given to the hub.
+  /// Collects the own states that were changed in this store, and records that they are sent to the hub.
   private func prepareOwnStates() throws -> [HubOwnState] {
     let session = Session(messenger, store, try hub().user)
     var (given, bytes, isTooLarge) = ([HubOwnState](), 0, false)
@@ -247,7 +247,7 @@ struct OwnStateTaking {
     return (OwnState(bytes: state.state)?.lastSeq ?? 0) <= row.lastSeq
   }
 
-  /// Marks states as changed if a restored hub has lost them, so that they are given to the hub again.
+  /// Marks states as changed if a restored hub has lost them, so that they are sent to the hub again.
   ///
   /// - Parameter seen: the conversations of which the hub has states.
   func takeLoss(except seen: Set<Identifier>) throws {

@@ -3,10 +3,11 @@ internal import DMModel
 internal import DMStore
 internal import DMSystem
 
-// The messages that this store does not keep.
+// Removes the messages that this store need not keep, and fetches them again when a program reads them.
 
 extension SyncEngine {
-  /// Begins conversations at their floors that are pulled for the first time, if this store keeps only the last messages.
+  /// If this store keeps only the last messages, begins each conversation that is pulled for the first time at its
+  /// floor.
   func beginAtFloors() throws {
     guard hello?.hasPages == true, !connection.toPull.isEmpty, let kept = try hub().kept else { return }
     let ids = try store.read { try connection.toPull.prefix(Self.pullSize).filter { try state(of: $0) == nil } }
@@ -20,7 +21,7 @@ extension SyncEngine {
             start, connection.named[start.conversation], members: connection.members[start.conversation] ?? [])
         }
       } catch is Replica.LogFault {
-        // The log is pulled from its beginning.
+        // In this case, the log is pulled from its beginning.
       } catch let error as DMError where error.isMisfit {}
     }
   }
@@ -28,9 +29,11 @@ extension SyncEngine {
   /// Whether a program waits for messages below a floor.
   func hasPages() throws -> Bool { try !store.read(store.hubFloors.wanted).isEmpty }
 
-  /// Fetches messages below floors for which programs wait: of each request at most a page, the newest of it.
+  /// Fetches the messages below floors for which programs wait: for each request, at most one page of the newest
+  /// messages.
   ///
-  /// A request is tried a few times, because one that the hub cannot answer must not stop the synchronization.
+  /// A request is tried at most five times, because a request that the hub cannot answer must not stop the
+  /// synchronization.
   func fetchPages() throws {
     for page in try store.read(store.hubFloors.wanted) {
       try store.write {
@@ -67,16 +70,17 @@ extension SyncEngine {
     }
   }
 
-  /// Microseconds between two looks at what need not be kept, and for which messages are removed at a time.
+  /// Microseconds between two checks for messages to remove, and the longest duration of one removal in microseconds.
   private static let trimPause: Int64 = 660_000_000
   private static let trimTime: Int64 = 200_000
-  /// By how many messages a conversation may exceed its limit, so that each new message does not cause a removal.
+  /// The number of messages by which a conversation may exceed its limit, so that not every new message causes a
+  /// removal.
   private static let slack = 50
 
-  /// Removes messages that the store need not keep, if the user has just said so or the last look was a while ago.
+  /// Removes messages that the store need not keep, if the user has changed the limit or the next check is due.
   ///
-  /// - Parameter isAll: whether to remove all of them now, and not only for a fifth of a second.
-  /// - Returns: when to go on, as a time of `monotonicMicroseconds`.
+  /// - Parameter isAll: whether to remove all of these messages now, even if that takes longer than `trimTime`.
+  /// - Returns: when to call this again, as a time of `monotonicMicroseconds`; `.max` if the store keeps all messages.
   @discardableResult func trimMessages(all isAll: Bool = false) throws -> Int64 {
     let (now, kept) = (monotonicMicroseconds(), try hub().kept)
     if kept == nil { return .max }

@@ -16,7 +16,7 @@ package final class SyncEngine {
   var pace = Pace()
   /// When the hub last answered.
   var answeredAt: Timestamp?
-  /// What the store keeps, when to trim it, as a time of `monotonicMicroseconds`, and whether it has not been since.
+  /// The limit of kept messages, when to enforce it next (`monotonicMicroseconds`), and whether it is not yet enforced.
   var trimmed: (kept: KeptMessages?, until: Int64, isNew: Bool) = (nil, 0, false)
   /// The maximum number of messages in a page.
   var pageMessages = HubLimits.pageMessages
@@ -105,7 +105,7 @@ package final class SyncEngine {
   package func compare() throws { try compare(since: try hub().horizon) }
 
   /// - Parameter horizon: the horizon of the last comparison; nil if the hub is no longer in the state of that comparison.
-  /// - Returns: whether the hub is in another state.
+  /// - Returns: whether the hub is no longer in the state of the last comparison.
   @discardableResult private func compare(since horizon: String?) throws -> Bool {
     guard let hello else { throw HubFault.lost("the link is closed") }
     var comparison = try link.compare(since: horizon)
@@ -184,7 +184,7 @@ package final class SyncEngine {
     for output in outputs {
       switch output {
       case .beginAnew(let id, let reason):
-        // If the hub has lost entries, it counts as restored, even if the user can now see earlier entries, too.
+        // A hub that has lost entries counts as restored, even if the user can now see earlier entries, too.
         if try reason == .setBack || reason == .seesMore && isForked(id) {
           try beginAnewIfWhole(id)
         } else {
@@ -201,7 +201,7 @@ package final class SyncEngine {
     state.fault = fault
     try store.write {
       try store.hubConversations.write(state)
-      // All own states are read again, because the one of this conversation was skipped meanwhile.
+      // All own states are read again, because the own state of this conversation was skipped meanwhile.
       if fault == nil { try store.hubOwnStates.set(rev: 0) }
     }
   }

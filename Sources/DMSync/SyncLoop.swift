@@ -16,7 +16,7 @@ package final class SyncLoop {
   /// Microseconds until the next attempt after a fault.
   private var nextPause: Int64 = 0
   private var readers: Readers
-  /// The state that was last written for other processes, and when.
+  /// The state that was last written for other processes, and the time of that write.
   private var shown: (state: RunningState, at: Int64)?
   /// Called when `Messenger.hubStatus` has changed.
   private let report: () throws -> Void
@@ -49,7 +49,7 @@ package final class SyncLoop {
 
   /// Acquires the lock that lets only one process sync the store, and keeps the lock as long as this object exists.
   ///
-  /// - Returns: false if another process has it.
+  /// - Returns: false if another process has the lock.
   /// - Throws: `io_error`.
   package func lead() throws -> Bool {
     lock = try FileLock(leading: location.syncLock)

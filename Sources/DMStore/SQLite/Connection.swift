@@ -21,7 +21,7 @@ package struct Connection: ~Copyable {
   ///
   /// Uses NOMUTEX, because only one thread at a time uses a connection (sqlite.org/threadsafe.html).
   ///
-  /// - Parameter busyTimeout: how long a statement waits for SQLite's own locks. Programs of dm hold these only
+  /// - Parameter busyTimeout: how long a statement waits for SQLite's own locks. Programs of dm hold these locks only
   ///   briefly; other tools may hold them for longer.
   package init(path: String, busyTimeout: Duration = StoreLocation.standardBusyTimeout) throws(DMError) {
     _ = Self.configured
@@ -41,7 +41,7 @@ package struct Connection: ~Copyable {
     dm_sqlite3_set_flag(handle, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
     dm_sqlite3_set_flag(handle, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0)
     dm_sqlite3_set_flag(handle, SQLITE_DBCONFIG_DEFENSIVE, 1)
-    // A store has no triggers or views. If another program adds some, they must not change results.
+    // A store of dm has no triggers or views. Triggers and views that another program adds must not change results.
     dm_sqlite3_set_flag(handle, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0)
     dm_sqlite3_set_flag(handle, SQLITE_DBCONFIG_ENABLE_VIEW, 0)
     sqlite3_wal_hook(
@@ -117,8 +117,8 @@ package struct Connection: ~Copyable {
   /// Call this only under the write lock.
   ///
   /// A reader may prevent part of the checkpoint. The checkpoint does not wait for the reader; the next writer tries
-  /// again. With `emptying`, the WAL is empty afterwards, so the next process that opens the store need not read it.
-  /// Without `emptying`, the next process reads the pages of the WAL again.
+  /// again. If no reader prevents it and `emptying` is true, the WAL is empty afterwards, so the next process that
+  /// opens the store need not read it. Without `emptying`, the next process reads the pages of the WAL again.
   func checkpoint(ifOver limit: Int, emptying: Bool) {
     guard hasWAL(over: limit) else { return }
     sqlite3_busy_timeout(handle, 0)
@@ -127,7 +127,7 @@ package struct Connection: ~Copyable {
     sqlite3_busy_timeout(handle, self.busyTimeout)
   }
 
-  /// The configuration of SQLite, which is done once in each process.
+  /// Configures SQLite once in each process.
   private static let configured = dm_sqlite3_keep_no_statistics()
 }
 
@@ -180,7 +180,7 @@ extension Connection {
   /// Writes the contents of the WAL to the WAL again, and syncs the WAL.
   ///
   /// Call this only under the write lock, in a write transaction that has not written anything yet. If there is no WAL,
-  /// nothing happens. The file handle is SQLite's own (sqlite.org/c3ref/c_fcntl_begin_atomic_write.html,
+  /// nothing happens. The function uses SQLite's own file handle (sqlite.org/c3ref/c_fcntl_begin_atomic_write.html,
   /// SQLITE_FCNTL_JOURNAL_POINTER).
   func rewriteLog() throws(DMError) {
     var pointer: UnsafeMutablePointer<sqlite3_file>?

@@ -47,7 +47,7 @@ final class Folding {
 
   /// The folded text so far.
   ///
-  /// The callback of the tokenizer appends to it.
+  /// The callback of the tokenizer appends to this text.
   private struct Folded {
     let text: UnsafePointer<CChar>
     var bytes: [CChar] = []

@@ -31,7 +31,7 @@ package struct KeyTable<Value> {
 
   /// The slot of a key.
   ///
-  /// If the table does not contain the key, a free slot for it.
+  /// If the table does not contain the key, returns a free slot for it.
   private func slot(of number: Int64) -> Int {
     // Fibonacci hashing: keys that follow each other, which are common, get slots that are far apart.
     let mask = keys.count - 1

@@ -3,10 +3,10 @@ package import DMModel
 
 /// The columns of a query, in order.
 ///
-/// Rows of the query are read with the cases of such a type.
+/// Each case of a type with this protocol is a column. The value of the column is read from a row with this case.
 ///
-/// A function that reads rows first asserts that the query `has` these columns, so that a debug build stops if the
-/// columns do not match. A release build does not compare the names, and reads the columns by number.
+/// A function that reads rows first asserts with `has` that the query returns these columns, so a debug build stops if
+/// the columns do not match. A release build does not compare the names, and reads the columns by number.
 package protocol QueryColumn: CaseIterable, RawRepresentable, Sendable where RawValue == Int32 {}
 
 extension QueryColumn {

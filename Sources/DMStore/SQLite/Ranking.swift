@@ -7,8 +7,9 @@ internal import DMSystem
 /// The function computes bm25 without the length of the text and without the rarity of the words (sqlite.org/fts5.html,
 /// section 7).
 ///
-/// The `rank` of FTS5 spends most of its time on looking up the length of each text, but messages are all short. The
-/// rarity of a word also depends on messages that the user cannot see, so it must not affect the order of the hits.
+/// The `rank` of FTS5 spends most of its time on looking up the length of each text. The lengths matter little, because
+/// messages are short. The rarity of a word also depends on messages that the user cannot see, so it must not affect
+/// the order of the hits.
 enum Ranking {
   /// The FTS5 API of a connection; nil if SQLite was built without FTS5.
   static func api(of database: OpaquePointer) -> UnsafeMutablePointer<fts5_api>? {

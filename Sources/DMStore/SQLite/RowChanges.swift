@@ -1,6 +1,6 @@
 internal import CSQLite
 
-/// For each table, by how much the current transaction changes the sum of the digests of the table's rows.
+/// Computes for each table by how much the current transaction changes the sum of the digests of the table's rows.
 ///
 /// SQLite calls a hook for each row that any statement changes (sqlite.org/c3ref/preupdate_blobwrite.html), so no
 /// change is missed.
@@ -52,7 +52,7 @@ final class RowChanges {
 }
 
 extension Digest {
-  /// Adds a column of a row to the digest, in the same way as the hook.
+  /// Adds a column of a row to the digest, in the same way as the hook of `RowChanges`.
   package mutating func add(_ row: borrowing Statement, _ column: Int32) {
     switch sqlite3_column_type(row.handle, column) {
     case SQLITE_NULL: add(nil as Int64?)

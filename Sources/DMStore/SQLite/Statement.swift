@@ -183,7 +183,7 @@ package struct Statement: ~Copyable {
     return String(decoding: UnsafeBufferPointer(start: bytes, count: count), as: UTF8.self)
   }
 
-  /// Calls `body` with the bytes of a text or a blob, without decoding; with nil for NULL.
+  /// Calls `body` with the undecoded bytes of a text or a blob, or with nil for NULL.
   package borrowing func withBytes<T>(_ column: Int32, _ body: (UnsafeRawBufferPointer?) -> T) -> T {
     if isNull(column) { return body(nil) }
     // The pointer must be read before the count (sqlite.org/c3ref/column_blob.html).
@@ -211,7 +211,7 @@ nonisolated(unsafe) private let emptyText: UnsafePointer<CChar> =
   UnsafeRawPointer(("" as StaticString).utf8Start).assumingMemoryBound(to: CChar.self)
 
 extension Statement {
-  // Overloads instead of a generic function, which is slower when another target calls it.
+  // These are overloads, because a generic function is slower when another target calls it.
 
   package mutating func bind(_ key: UserKey) { bind(key.number) }
   package mutating func bind(_ key: UserKey?) { bind(key?.number) }

@@ -16,7 +16,7 @@ package final class StatementCache {
   private var texts: [String: OpaquePointer] = [:]
   private var verified: Set<Verified> = []
 
-  /// A statement, and a list of columns that it has from a position on.
+  /// A statement, and the columns that it has from the column number `first` on.
   struct Verified: Hashable {
     let statement: OpaquePointer
     let columns: ObjectIdentifier
@@ -53,9 +53,9 @@ package final class StatementCache {
     if let other = replace(key, handle) { finalize(other) }
   }
 
-  /// Returns true if `compare` is true.
+  /// Whether `compare` returns true.
   ///
-  /// Does not call `compare` again if it was true before for the same statement and columns.
+  /// Does not call `compare` again if it returned true before for the same statement and columns.
   func isVerified(_ columns: Verified, _ compare: () -> Bool) -> Bool {
     if verified.contains(columns) { return true }
     guard compare() else { return false }

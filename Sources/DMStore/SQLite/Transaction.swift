@@ -8,8 +8,8 @@ package struct Transaction: ~Copyable {
   package enum Kind {
     /// A transaction that reads one snapshot, and blocks no other connection.
     case read
-    /// A transaction that acquires SQLite's write lock at its start. If a transaction acquires the lock later, this can
-    /// fail with an error that waiting does not remove (sqlite.org/rescode.html#busy_snapshot).
+    /// A transaction that acquires SQLite's write lock at its start. If a transaction tries to acquire the lock later,
+    /// it can get an error that does not end by waiting (sqlite.org/rescode.html#busy_snapshot).
     case write
   }
 

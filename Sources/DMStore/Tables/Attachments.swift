@@ -10,7 +10,7 @@ package struct Attachments {
 
   /// An attachment as it is stored.
   ///
-  /// Nothing checks who may see it.
+  /// This type does not check who may see the attachment.
   package struct Row {
     package let key: AttachmentKey
     /// The user who prepared the attachment.
@@ -20,7 +20,7 @@ package struct Attachments {
     package let attachment: Attachment
   }
 
-  /// The columns of each query whose rows `row(_:)` reads.
+  /// The columns that a query must select so that `row(_:)` can read its rows.
   private enum Column: Int32, QueryColumn {
     case key, user, message, id, kind, name, mimeType, sizeBytes, sha256, width, height, duration, waveform
     case thumbnailSHA256, thumbnailMIMEType, thumbnailSizeBytes, thumbnailWidth, thumbnailHeight
@@ -117,7 +117,7 @@ package struct Attachments {
 
   /// Adds attachments to a message that was just inserted.
   ///
-  /// If another message has an attachment already, a copy of it is added instead.
+  /// If a message has one of the attachments already, a copy of that attachment is added instead.
   ///
   /// - Returns: the attachments of the message.
   package func attach(_ attachments: [Row], to message: MessageKey, by user: UserKey, at time: Timestamp)
@@ -148,7 +148,7 @@ package struct Attachments {
 
   /// Deletes the attachments of a message.
   ///
-  /// The next purge deletes their contents.
+  /// The next purge deletes the contents of the attachments.
   func remove(of message: MessageKey) throws {
     if store.isLinked { try store.hubAttachments.remove(of: message) }
     var delete = try store.connection.prepare("DELETE FROM attachment WHERE message = ?")
@@ -156,7 +156,7 @@ package struct Attachments {
     try delete.run()
   }
 
-  /// The words that identify an attachment in a finding: the id of the attachment.
+  /// The words that identify an attachment in a finding of `dm-doctor check`: the id of the attachment.
   package func reference(to key: AttachmentKey) throws -> String {
     var statement = try store.connection.prepare("SELECT uuid FROM attachment WHERE id = ?")
     statement.bind(key)

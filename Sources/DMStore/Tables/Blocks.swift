@@ -36,7 +36,7 @@ package struct Blocks {
     return try any.step()
   }
 
-  /// For each participant who blocks other participants, the users that they block.
+  /// For each participant who blocks other participants of the conversation, the participants that they block.
   ///
   /// Linear in the number of participants if the store has any blocks.
   package func all(among conversation: ConversationKey) throws -> [UserKey: Set<UserKey>] {
@@ -119,7 +119,7 @@ package struct Blocks {
     }
   }
 
-  /// The messages of a range that were sent by users that a user blocks.
+  /// The messages of a range whose senders the user blocks.
   func blockedMessages(by user: UserKey, in conversation: ConversationKey, _ range: SeqRange) throws -> [SeqRange] {
     var statement = try store.connection.prepare(
       """

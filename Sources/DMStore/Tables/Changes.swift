@@ -21,7 +21,7 @@ package struct Changes {
     /// The state of a conversation for one user: which messages are read, the draft, and whether the conversation is
     /// pinned, muted, archived or listed.
     case ownState = 6
-    /// The status of messages, which a receipt of the user has changed.
+    /// A change of the status of messages, caused by a receipt of the user.
     case status = 7
     case edited = 8
     case deleted = 9
@@ -101,12 +101,12 @@ package struct Changes {
 
     /// The kinds as a bit mask.
     ///
-    /// For a list of kinds, SQLite would build a table again for each batch.
+    /// If the kinds were a list, SQLite would build a table of them for each batch.
     var kindMask: Int64 { kinds.reduce(0) { $0 | 1 << $1.rawValue } }
 
     /// The conversations; nil for all conversations that the user is in.
     package let conversations: [ConversationKey]?
-    /// Changes in conversations that are muted at this time are left out; with nil, none are.
+    /// If there is a time, changes in conversations that are muted at this time are left out.
     package var unmutedAt: Timestamp?
 
     package init(user: UserKey, kinds: Set<Kind>, conversations: [ConversationKey]?, unmutedAt: Timestamp? = nil) {
@@ -124,7 +124,7 @@ package struct Changes {
     $0 | 1 << $1.rawValue
   }
 
-  /// The columns of the query whose rows are read.
+  /// The columns that `select` returns; the columns of a message come after them.
   private enum Column: Int32, QueryColumn {
     case rev, kind, conversation, user, fromSeq, toSeq, sender, at, receipt
   }
@@ -135,8 +135,8 @@ package struct Changes {
   /// the result for each conversation.
   ///
   /// - Returns: the number of changes that were read.
-  /// - Throws: `store_damaged` if the changes are not in ascending order. A reader that continues after the last change
-  ///   might otherwise never end.
+  /// - Throws: `store_damaged` if the changes are not in ascending order. Otherwise, a reader that continues after the
+  ///   last change might never end.
   package func forEach(
     after rev: Rev, _ filter: Filter, limit: Int, as viewer: Viewer, _ body: (Row) throws -> Bool
   ) throws -> Int {
@@ -149,7 +149,8 @@ package struct Changes {
         throw DMError(.storeDamaged, "the store is damaged: its changes are out of order", remedy: .check)
       }
       last = next
-      // A change of a kind that a later version of dm has logged is skipped.
+      // A later version of dm may have logged a change of a kind that this version does not have. The change is
+      // skipped.
       guard let kind = Kind(rawValue: statement.int64(Column.kind)) else { continue }
       if try !body(row(statement, kind, as: viewer)) { break }
     }
@@ -208,13 +209,14 @@ package struct Changes {
 
   /// The number of logged changes after which the log is pruned again.
   ///
-  /// One pruning deletes at most five times this number of changes, so that a write stays short.
+  /// At most five times this number of changes are deleted at once, so that a write stays short.
   static let pruneInterval: Int64 = 1000
 
   /// Prunes the log after every thousandth change.
   ///
-  /// The age of changes is computed from the clock or from the time of the change a thousand changes ago, whichever is
-  /// earlier. If the clock is wrong for a while, changes that readers still need are therefore not deleted.
+  /// The age of changes is computed from the clock or from the time of the change that was logged a thousand changes
+  /// before, whichever is earlier. If the clock is wrong for a while, changes that readers still need are therefore not
+  /// deleted.
   package func prune(after logged: ClosedRange<Rev>) throws {
     guard logged.upperBound.number / Self.pruneInterval > (logged.lowerBound.number - 1) / Self.pruneInterval else {
       return
@@ -227,8 +229,8 @@ package struct Changes {
 
   /// Deletes the oldest changes.
   ///
-  /// Keeps the changes of the last 30 days, the changes that a consumer used in the last 90 days has not acknowledged,
-  /// and the last change.
+  /// Keeps the changes of the last 30 days and the last change. If a consumer was used in the last 90 days, also keeps
+  /// the changes that it has not acknowledged.
   package func prune(now: Timestamp) throws {
     guard let logged = try range() else { return }
     var oldest = try store.connection.prepare(

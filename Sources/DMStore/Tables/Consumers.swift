@@ -18,7 +18,7 @@ package struct Consumers {
     package let marksDelivered: Bool
   }
 
-  /// The columns of the query whose rows are read.
+  /// The columns of the query in `all(of:named:)`.
   private enum Column: Int32, QueryColumn {
     case key, name, rev, seq, usedAt, skippedCount, conversations, marksDelivered
   }

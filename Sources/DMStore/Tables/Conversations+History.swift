@@ -4,7 +4,7 @@ package import DMModel
 // Writes: change, conversation, former, hidden_range, history, hub_base, hub_unreadable, mention, message, participant, reaction, read_mark, read_range, receipt, report.
 
 extension Conversations {
-  /// How many messages imports have added to a conversation, and which of them is the last.
+  /// The count of the imported messages of a conversation, and the message number of the last one.
   package struct History {
     package var count = 0
     /// The number of the last imported message; 0 if none was imported.
@@ -33,8 +33,8 @@ extension Conversations {
 }
 
 extension Conversations {
-  /// Removes the messages of a conversation, with their reactions, receipts and the like, because the log of the hub is
-  /// pulled again.
+  /// Removes the messages of a conversation, with their reactions, receipts and similar data, before the log of the hub
+  /// is pulled again.
   ///
   /// The user's own settings for the conversation are kept: pin, mute, archive, draft and name. Linear in the number of
   /// messages.

@@ -12,9 +12,8 @@ extension Conversations {
     if query.matching != nil { try store.connection.addFolding() }
     var statement = try store.connection.prepare(text: Self.listSQL(query, paged: query.after != nil))
     statement.bind(viewer.user)
-    // The query counts messages as unread that have expired since the last write. These messages are subtracted below,
-    // and conversations without other unread messages are then left out. So the query must not limit the number of
-    // rows.
+    // The query also counts messages that have expired since the last write. These messages are subtracted below, and
+    // conversations without other unread messages are then left out. So the query must not limit the number of rows.
     let isLonger = try query.unreadOnly && viewer.hasPending
     statement.bind(isLonger ? -1 : query.limit ?? -1)
     statement.bind(query.matching)
@@ -58,9 +57,10 @@ extension Conversations {
   }
 
   // MARK: The query
-  // Parameters: ?1 is the user, ?2 the limit, ?3 a part of a name. ?4 to ?6 are the cursor, or ?4 the only conversation.
+  // Parameters: ?1 is the user, ?2 the limit, ?3 a part of a name. ?4 to ?6 are the cursor, or ?4 is the only
+  // conversation to return.
 
-  /// The SQL of a page.
+  /// The SQL that reads a page of the list.
   ///
   /// `bench/list.sql` has a copy of the SQL of the first page, for the measurements in `docs/benchmarks.md`.
   static func listSQL(_ query: ListQuery, paged: Bool) -> String {
@@ -75,7 +75,7 @@ extension Conversations {
     }
     var condition = "p.last_activity IS NOT NULL"
     if let newest = query.newest {
-      // A condition, because SQLite would read a subquery with a limit to its end, even if the limit is low.
+      // A condition is used here, because SQLite would read a subquery with a limit to its end, even if the limit is low.
       let first = """
         FROM participant b INDEXED BY participant_activity WHERE b.user = ?1 AND b.last_activity IS NOT NULL
         ORDER BY b.is_pinned DESC, b.last_activity DESC LIMIT 1 OFFSET \(newest)
@@ -136,7 +136,7 @@ extension Conversations {
 
   private static let unread = "coalesce(p.left_seq, c.last_seq) - p.read_count - p.blocked_count"
 
-  /// The columns of the query whose rows are read.
+  /// The columns that a query must select so that `read` can read its rows; the columns of a message come after them.
   private enum Column: Int32, QueryColumn {
     case key, id, isGroup, title, creator, lastActivity, isPinned, isArchived, unread, readEnd, firstUnread
     case participants, blockedCount, mentionCount, mutedUntil, draftText, avatarURL, expireAfter, lastSeq
@@ -182,8 +182,8 @@ extension Conversations {
     let isFormer = row.bool(Column.isFormer)
     store.conversationIDs[key.number] = row.identifier(Column.id)
     let words = row.text(Column.participants).utf8.split(separator: 0x20)
-    // Each handle begins with a digit that says whether the user is an owner. The list that is stored for a former
-    // participant has no such digits.
+    // In the list of handles, a digit before each handle says whether the user is an owner. The list that is stored for
+    // a former participant has no digits before the handles.
     let participants = words.map { Handle(stored: String(Substring(isFormer ? $0 : $0.dropFirst()))) }
     var conversation = Conversation(
       id: row.identifier(Column.id), isGroup: row.bool(Column.isGroup), title: row.optionalText(Column.title),
@@ -201,7 +201,8 @@ extension Conversations {
     }
     conversation.name = try name(of: conversation, as: viewer)
     if conversation.unreadCount > 0 {
-      // If the user does not see some unread messages, the first number that is not read may be that of such a message.
+      // If the user does not see some unread messages, the first unread number may be the number of one of these
+      // messages.
       let isPlain = row.int(Column.blockedCount) == 0 && pending.unread == 0
       conversation.firstUnreadSeq =
         isPlain ? row.optionalInt(Column.firstUnread) ?? 1 : try firstUnread(in: key, as: viewer)

@@ -4,7 +4,7 @@ package import DMModel
 // Writes: own_name.
 
 extension Conversations {
-  /// The columns of the query from which a label is made.
+  /// The columns from which a label is made.
   private enum LabelColumn: Int32, QueryColumn {
     case isGroup, id, ownName, title, handle, isTaken
   }
@@ -42,8 +42,8 @@ extension Conversations {
     }
     let title = statement.optionalText(LabelColumn.title)
     let isTaken = statement.bool(LabelColumn.isTaken)
-    // If another conversation of the user has the same title, the title is no reference: it is refused as ambiguous, or
-    // names the other conversation.
+    // If another conversation of the user has the same title or own name, the title cannot be the reference: it would
+    // be ambiguous, or would name the other conversation.
     guard let title, !isTaken, try groups(titled: title, of: user).count == 1 else {
       return ConversationLabel(title: title, isGroup: true, reference: id.description)
     }
@@ -79,7 +79,9 @@ extension Conversations {
     return try statement.step() ? statement.text(0) : nil
   }
 
-  /// Gives a conversation an own name, which only the user sees, and which they can give to only one conversation.
+  /// Gives a conversation an own name.
+  ///
+  /// Only the user sees this name, and they can give it to only one conversation.
   ///
   /// Nil removes the name.
   package func setOwnName(_ name: String?, of user: UserKey, in conversation: ConversationKey) throws {

@@ -7,7 +7,7 @@ package import DMModel
 package struct Conversations {
   let store: Store
 
-  /// The state of a conversation that is the same for all participants; some fields are for the acting user.
+  /// The state of a conversation, which is the same for all participants except for the fields about the acting user.
   package struct Row {
     package let key: ConversationKey
     package let id: Identifier
@@ -68,7 +68,7 @@ package struct Conversations {
 
   /// The groups with a title in which a user is or was.
   ///
-  /// A group that the user has left is found by the title that it had then.
+  /// A group that the user has left is found by the title that it had when they left.
   ///
   /// CROSS JOIN prevents SQLite from reading all conversations of the user (sqlite.org/optoverview.html, section 7).
   static let ownGroups = """
@@ -162,7 +162,7 @@ package struct Conversations {
       key: key, id: id, isGroup: pair == nil, isImported: isImported, lastSeq: 0, lastActivity: time)
   }
 
-  /// Adds a second id under which a conversation is found.
+  /// Adds a second id by which a conversation can be found.
   package func insertAlias(_ id: Identifier, of conversation: ConversationKey) throws {
     var statement = try store.connection.prepare(
       "INSERT INTO conversation_alias (uuid, conversation) VALUES (?, ?) ON CONFLICT DO NOTHING")
@@ -180,7 +180,7 @@ package struct Conversations {
     store.conversationIDs[conversation.number] = id
   }
 
-  /// The user who created a conversation; nil if it is unknown.
+  /// The user who created a conversation; nil if the creator is unknown.
   package func creator(of conversation: ConversationKey) throws -> UserKey? {
     var statement = try store.connection.prepare("SELECT creator FROM conversation WHERE id = ?")
     statement.bind(conversation)
@@ -198,7 +198,7 @@ package struct Conversations {
     return try statement.step() ? statement.identifier(0) : nil
   }
 
-  /// The conversation with a second id: the id in an import, or the id before the hub ordered the conversation.
+  /// The conversation with a second id: its id in an import, or its id before the hub gave it another one.
   package func row(alias id: Identifier) throws -> Row? {
     var statement = try store.connection.prepare("SELECT conversation FROM conversation_alias WHERE uuid = ?")
     statement.bind(id)

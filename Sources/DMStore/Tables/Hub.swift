@@ -14,11 +14,11 @@ package struct Hub {
     package let machine: Identifier
     package let joinedAt: Timestamp
     package let leftAt: Timestamp?
-    /// The code of the reason why the hub refuses this store.
+    /// The code of the reason why the hub refuses this store; nil if the hub does not refuse it.
     package let refusal: String?
     package let epoch: Identifier?
     package let startedAt: Timestamp?
-    /// The horizon: a PostgreSQL transaction number (xid8) in decimal.
+    /// The horizon of the last comparison: a PostgreSQL transaction number (xid8) in decimal.
     package let horizon: String?
     package let peopleRev: Int64
     /// Microseconds by which the hub's clock is ahead of this machine's clock.
@@ -26,9 +26,9 @@ package struct Hub {
     package let network: HubNetwork
     /// The maximum total size of the contents of attachments in bytes; nil for no limit.
     package let contentsLimit: Int?
-    /// When the hub last had none of this store's stamps.
+    /// When the hub last had the stamp of another store, such as a copy of this store, that uses the same login.
     package let copiedAt: Timestamp?
-    /// The messages of each conversation that the store keeps; nil for all.
+    /// Which messages of each conversation the store keeps; nil for all messages.
     package let kept: KeptMessages?
   }
 
@@ -81,7 +81,7 @@ package struct Hub {
     insert.bind(time)
     try insert.run()
     // The user may have blocked others, or changed the setting for receipts, before the store was linked. The hub must
-    // get this.
+    // get these decisions.
     try store.hubOwnStates.note(nil, by: user)
   }
 
@@ -118,9 +118,12 @@ package struct Hub {
     try store.connection.execute("UPDATE hub SET stamp = NULL, next_stamp = NULL, copied_at = NULL")
   }
 
-  /// The stamps of this store of which the hub has one, and the one that it gets next.
+  /// The stamp that the hub last confirmed, if any, and the stamp to send next.
   ///
-  /// - Parameter new: the next one, if none was offered since the last answer.
+  /// A stamp is a random id, by which the hub and the store notice a copy of the store.
+  ///
+  /// - Parameter new: the stamp to send next; ignored if the hub has not yet confirmed the stamp that was chosen
+  ///   before.
   package func nextStamp(orElse new: Identifier) throws -> (held: [Identifier], next: Identifier) {
     let (stamp, offered) = try stamps()
     if offered == nil { try set("next_stamp") { $0.bind(new) } }
@@ -132,7 +135,7 @@ package struct Hub {
     return try statement.step() ? (statement.optionalIdentifier(0), statement.optionalIdentifier(1)) : (nil, nil)
   }
 
-  /// Records that the hub has the next stamp.
+  /// Records that the hub has confirmed the next stamp.
   package func keepNextStamp() throws {
     try store.connection.execute("UPDATE hub SET stamp = next_stamp, next_stamp = NULL WHERE next_stamp NOT NULL")
   }

@@ -3,7 +3,7 @@ package import DMModel
 // Reads: attachment, hub_attachment.
 // Writes: hub_attachment.
 
-/// The files on the hub that attachments have, and the attachments of messages that wait for the hub.
+/// The files on the hub that belong to attachments, and the attachments of messages that wait for the hub.
 package struct HubAttachments {
   let store: Store
 
@@ -26,7 +26,7 @@ package struct HubAttachments {
     return Files(file: statement.identifier(0), thumbnailFile: statement.optionalIdentifier(1))
   }
 
-  /// The name of an attachment that has a file; nil if no attachment has the file.
+  /// The name of an attachment to which a file belongs; nil if the file belongs to no attachment.
   ///
   /// Linear in the number of attachments with files on the hub.
   package func name(of file: Identifier) throws -> String? {
@@ -68,7 +68,7 @@ package struct HubAttachments {
     if let files = try files(of: attachment) { try set(files, of: copy) }
   }
 
-  /// Replaces a file of messages that wait with another file, which has the same content.
+  /// In messages that wait, replaces a file with another file that has the same content.
   package func replace(_ file: Identifier, with other: Identifier) throws {
     var update = try store.connection.prepare(
       """
@@ -99,7 +99,7 @@ package struct HubAttachments {
 
   /// Adds an attachment to a message that waits.
   ///
-  /// The attachment must have files.
+  /// The files of the attachment must be recorded already.
   package func place(_ attachment: AttachmentKey, in waiting: OutboxKey, at place: Int) throws {
     var update = try store.connection.prepare(
       "UPDATE hub_attachment SET waiting = ?2, place = ?3 WHERE attachment = ?1")
@@ -126,7 +126,8 @@ package struct HubAttachments {
     try delete.run()
   }
 
-  /// Deletes the records of files of attachments that no message has, such as those of cancelled messages.
+  /// Deletes the records of files of attachments that were added before a time and that no message has, such as the
+  /// attachments of cancelled messages.
   package func removeUnsent(before time: Timestamp) throws {
     var delete = try store.connection.prepare(
       """

@@ -3,8 +3,7 @@ package import DMModel
 // Reads: hub_base, message, reaction.
 // Writes: hub_base.
 
-/// The state that a message has on the hub, kept while the store shows another state because operations on it are
-/// queued.
+/// The state of a message on the hub, kept while the store shows the message with the user's queued changes.
 package struct HubBases {
   let store: Store
 
@@ -64,8 +63,8 @@ package struct HubBases {
 
   /// Deletes the stored state of a message that is now a tombstone, because no operation changes a tombstone.
   ///
-  /// If the person's own deletion of the message was queued, the tombstone was hidden from them. The tombstone is shown
-  /// again now, because their other stores show it, too.
+  /// If the user had queued a deletion of the message, the message was hidden from them. The message is shown again
+  /// now, as a tombstone, because the user's other stores show the tombstone, too.
   package func end(of message: Messages.Row) throws {
     guard try row(of: message.key) != nil, let me = try store.hub.row()?.user else { return }
     try delete(message.key)

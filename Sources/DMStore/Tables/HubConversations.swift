@@ -3,15 +3,15 @@ package import DMModel
 // Reads: hub_conversation.
 // Writes: hub_conversation.
 
-/// How far this store has pulled the log of each conversation of the hub.
+/// For each conversation of the hub, how far this store has pulled its log.
 package struct HubConversations {
   let store: Store
 
   package struct Row: Equatable {
     package let conversation: ConversationKey
-    /// The rev of the last entry that this store has pulled.
+    /// The rev of the last entry that this store has pulled: its position in the log.
     package var rev: Int64
-    /// The mark of that entry; nil if no entry was pulled.
+    /// The mark of that entry, which is a random id; nil if no entry was pulled.
     package var mark: Identifier?
     /// The revs of the entries that the person sees.
     package var sees: VisibleRevs

@@ -3,13 +3,13 @@ package import DMModel
 // Reads: attachment, hub_attachment, hub_file, message.
 // Writes: hub_file.
 
-/// The files on the hub that attachments of this store have, and what is to be done with each file.
+/// The files on the hub that belong to attachments of this store, and whether to upload or fetch each file.
 package struct HubFiles {
   let store: Store
 
   /// The id of a file on the hub, with the hash and the size of its content.
   ///
-  /// Two senders may have stated different contents for one id, so the id alone is not unique.
+  /// Two senders may have used one id for different contents, so the id alone is not unique.
   package struct Key: Hashable, Sendable {
     package let id: Identifier
     package let hash: ContentHash
@@ -25,8 +25,8 @@ package struct HubFiles {
 
   package struct Row: Equatable, Sendable {
     package let key: Key
-    /// Whether no upload is needed: the hub has the file, as far as the records of this store show, or the upload has
-    /// finally failed.
+    /// Whether no upload is needed: according to this store's records, the hub has the file, or the upload has failed
+    /// and will not be tried again.
     package let isUploaded: Bool
     /// Whether the content is to be fetched.
     package let isWanted: Bool
@@ -59,7 +59,7 @@ package struct HubFiles {
 
   /// The files with an id.
   ///
-  /// There are several if senders have stated several contents for the id.
+  /// There are several files if senders have used the id for several contents.
   package func rows(_ id: Identifier) throws -> [Row] { try rows("WHERE uuid = ?") { $0.bind(id) } }
 
   /// The files with a content.
@@ -69,15 +69,14 @@ package struct HubFiles {
     try rows("WHERE sha256 = ? ORDER BY fault IS NOT NULL, uuid, size_bytes") { $0.bind(blob: hash.bytes) }
   }
 
-  /// A condition for the files that are to be fetched, and for the files to be uploaded because a message that waits
-  /// has them.
+  /// An SQL condition for the files to fetch, and for the files to upload because a waiting message has them.
   private static let isPending = """
     (is_wanted OR NOT is_uploaded) AND (is_wanted OR uuid IN (
       SELECT file FROM hub_attachment WHERE waiting IS NOT NULL
       UNION SELECT thumbnail_file FROM hub_attachment WHERE waiting IS NOT NULL))
     """
 
-  /// The files that are to be fetched, and the files to be uploaded because a message that waits has them.
+  /// The files to fetch, and the files to upload because a waiting message has them.
   package func pending() throws -> [Row] { try rows("WHERE \(Self.isPending) ORDER BY is_uploaded, size_bytes") }
 
   /// The file to transfer next; nil if no transfer is due.
@@ -108,7 +107,7 @@ package struct HubFiles {
     return try statement.step() ? statement.int(0) : 0
   }
 
-  /// Whether none of these files needs an upload any more.
+  /// Whether the uploads of all these files have ended, with or without success.
   package func areUploaded(_ ids: [Identifier]) throws -> Bool {
     try ids.allSatisfy { try rows($0).allSatisfy(\.isUploaded) }
   }
@@ -142,7 +141,7 @@ package struct HubFiles {
 
   /// Records that a transfer failed.
   ///
-  /// The transfer is due again at a time; with nil, it is never repeated.
+  /// The transfer is due again at `time`; if `time` is nil, the transfer is not tried again.
   package func fail(_ key: Key, _ fault: String, until time: Timestamp?) throws {
     var update = try store.connection.prepare(
       """
@@ -175,11 +174,11 @@ package struct HubFiles {
     store.rings = true
   }
 
-  /// The contents that this store may delete, because the hub has them, as far as the records of this store show.
+  /// The contents that this store may delete, because the hub has them according to the records of this store.
   ///
-  /// These are not: contents of attachments that no message has, or that have no file on the hub; contents of files
-  /// that are not uploaded; and contents of messages that the user has sent recently. Linear in the number of
-  /// attachments.
+  /// The result leaves out the contents of attachments that no message has or that have no file on the hub, of files
+  /// whose transfer has not ended or has failed, and of messages that the user has sent recently. Linear in the number
+  /// of attachments.
   ///
   /// - Parameters:
   ///   - user: the user of the store.

@@ -5,17 +5,18 @@ package import DMModel
 
 /// The floors of conversations, in a linked store that does not keep all messages.
 ///
-/// The store has all messages from the floor of a conversation on. Of the messages below it, some are in the store, and
-/// all are on the hub.
+/// The floor of a conversation is a message number. The store has all messages from the floor on. Of the messages below
+/// the floor, the store has some, and the hub has all.
 package struct HubFloors {
   let store: Store
 
   package struct Row: Equatable {
-    /// The number of the first message that was kept.
+    /// The floor: the number of the first message that was kept.
     package let seq: Int
     /// The time of that message.
     package let at: Timestamp
-    /// When messages below the floor were last fetched; 0 if they were removed since.
+    /// When messages below the floor were last fetched; 1 if the floor was raised since, 0 if the messages below it
+    /// were then removed.
     package let fetchedAt: Timestamp
     /// The messages that the user had deleted for themselves when the log began to be pulled again.
     package let hidden: [SeqRange]
@@ -42,7 +43,7 @@ package struct HubFloors {
       fetchedAt: statement.timestamp(Column.fetchedAt), hidden: numberPairs(statement.text(Column.hidden)))
   }
 
-  /// The conversations with a floor, or with one whose first message is later than a time.
+  /// The conversations with a floor; with a time, only those whose first kept message is later than this time.
   package func all(laterThan time: Timestamp? = nil) throws -> [ConversationKey] {
     guard store.isLinked else { return [] }
     var statement = try store.connection.prepare(
@@ -51,7 +52,9 @@ package struct HubFloors {
     return try statement.conversationKeys()
   }
 
-  /// Raises the floor of a conversation to a message; there may be messages to remove below it then.
+  /// Raises the floor of a conversation to a message.
+  ///
+  /// Messages below the new floor may then be removed.
   package func set(_ seq: Int, at time: Timestamp, of conversation: ConversationKey) throws {
     var insert = try store.connection.prepare(
       """
@@ -64,7 +67,7 @@ package struct HubFloors {
     try insert.run()
   }
 
-  /// Ends the floor of a conversation, because its log is pulled again from its beginning.
+  /// Records that a conversation no longer has a floor, because its log is pulled again from the beginning.
   ///
   /// - Parameter hidden: the messages that the user has deleted for themselves.
   package func end(_ conversation: ConversationKey, hidden: [SeqRange]) throws {
@@ -75,14 +78,14 @@ package struct HubFloors {
     try update.run()
   }
 
-  /// Forgets the floor that a conversation had before its log was pulled again.
+  /// Deletes the record of the floor that a conversation had before its log was pulled again.
   package func forgetPast(_ conversation: ConversationKey) throws {
     var delete = try store.connection.prepare("DELETE FROM hub_floor WHERE conversation = ? AND is_past")
     delete.bind(conversation)
     try delete.run()
   }
 
-  /// The numbers of a range below the floor of which this store has no message.
+  /// The parts of a range that are below the floor and of which this store has no messages.
   ///
   /// Linear in the number of messages that are below the floor and in the range.
   package func absent(_ range: SeqRange, in conversation: ConversationKey) throws -> [SeqRange] {
@@ -142,7 +145,7 @@ package struct HubFloors {
 
   /// Records that messages below the floor are about to be fetched.
   ///
-  /// A request is removed before its fifth attempt, so that one which the hub cannot answer is not repeated for ever.
+  /// A request is removed at its fifth attempt, so that a request that the hub cannot answer is not repeated for ever.
   package func begin(_ page: Page, at time: Timestamp) throws {
     var begin = try store.connection.prepare(
       "UPDATE hub_page SET attempts = attempts + 1 WHERE conversation = ? AND from_seq = ?")
@@ -168,7 +171,7 @@ package struct HubFloors {
 
   // MARK: Raising floors
 
-  /// Records that messages which were fetched below the floor are gone again.
+  /// Records that all messages below the floor that may be removed were removed.
   package func noteTrim(_ conversation: ConversationKey) throws {
     var update = try store.connection.prepare(
       "UPDATE hub_floor SET fetched_at = 0 WHERE conversation = ? AND fetched_at <> 0")
@@ -176,7 +179,7 @@ package struct HubFloors {
     try update.run()
   }
 
-  /// The conversations of which more messages are here than the store keeps.
+  /// The conversations of which the store has more messages than it should keep.
   ///
   /// - Parameters:
   ///   - count: how many messages a conversation may have from its floor on.
@@ -193,7 +196,7 @@ package struct HubFloors {
     return try statement.conversationKeys()
   }
 
-  /// The first message of each conversation of which a consumer has not received a change.
+  /// For each conversation, the number of the first message with a change that a consumer has not received.
   ///
   /// Linear in the number of changes since the position of the slowest consumer.
   package func awaited() throws -> [ConversationKey: Int] {
@@ -211,8 +214,9 @@ package struct HubFloors {
 
   /// The highest number that the floor of a conversation may have now; 1 if all its messages must stay.
   ///
-  /// A message stays as long as the user has not read it. So do the messages after it, unless the user blocks its sender.
-  /// All stay while what the user decided about the conversation is not on the hub.
+  /// An unread message and all messages after it stay, unless the user blocks its sender. All messages stay after the
+  /// user has left, and as long as the log is not pulled to its end, or the hub lacks a decision of the user about the
+  /// conversation, such as a pin.
   package func highest(_ conversation: ConversationKey, of user: UserKey) throws -> Int {
     var statement = try store.connection.prepare(
       """
@@ -240,12 +244,13 @@ package struct HubFloors {
     return try statement.step() ? statement.optionalInt(0) : nil
   }
 
-  /// The next messages below a number that may be removed, ascending.
+  /// The next messages below a number that may be removed, in ascending order.
   ///
-  /// Announcements stay, and messages to which a later one replies, or to which an operation of this store refers: it
-  /// may have to be done again if the hub is restored. So do messages that the user has marked as unread, the last message
-  /// of the conversation, the last one of a user that this user does not block, and messages that the user has deleted for
-  /// themselves: if another machine of theirs sends them again to a restored hub, only their ids tell that.
+  /// These messages stay: announcements; unread or reported messages; messages to which a message from that number on
+  /// replies; the last message of the conversation; and the last message whose sender the user does not block. Messages
+  /// to which an operation of this store refers stay, because the operation may have to be repeated if the hub is
+  /// restored. Messages that the user has deleted for themselves stay, because another machine of the user may send
+  /// them again to a restored hub, where only their ids show that they are the same messages.
   package func removable(below seq: Int, of conversation: ConversationKey, by user: UserKey, limit: Int) throws
     -> [Messages.Address]
   {
@@ -276,7 +281,7 @@ package struct HubFloors {
   }
 }
 
-/// The ranges in a text of numbers, in pairs.
+/// The ranges in a text of numbers; each pair of numbers is the first and the last number of a range.
 private func numberPairs(_ text: String) -> [SeqRange] {
   let numbers = text.split(separator: " ").compactMap { Int($0) }
   return stride(from: 0, to: numbers.count - 1, by: 2).compactMap { index in

@@ -9,8 +9,8 @@ package struct HubKnown {
 
   package typealias Row = (isRead: Bool, isDeleted: Bool, isConsumed: Bool, hasReceipt: Bool)
 
-  /// The state of a message before its log was pulled again: whether the user had read it, had deleted it, had received
-  /// it in all their consumers, and had sent a receipt for it.
+  /// The state of a message before the log was pulled again: whether the user had read the message, had deleted it, had
+  /// received it in all their consumers, and had sent a receipt for it.
   ///
   /// Nil if the store did not have the message.
   package func row(_ id: Identifier) throws -> Row? {

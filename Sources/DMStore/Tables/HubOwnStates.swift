@@ -3,7 +3,9 @@ package import DMModel
 // Reads: hub, hub_conversation, hub_own_state.
 // Writes: hub, hub_own_state.
 
-/// The user's own state of each conversation, as the hub has it, and what this store must push.
+/// The user's own states as the hub has them, and whether this store must push new states.
+///
+/// An own state is what the user alone decides about a conversation, such as a pin or a draft.
 package struct HubOwnStates {
   let store: Store
 

@@ -72,8 +72,7 @@ extension Members {
     isPinned: Bool, isArchived: Bool, isDeleted: Bool, mutedUntil: Timestamp?, draft: String?, hasLeft: Bool
   )
 
-  /// The parts of a user's own state that are columns of the table of participants; nil if the user never was a
-  /// participant.
+  /// The parts of a user's own state that the table `participant` has; nil if the user never was a participant.
   package func ownFields(of user: UserKey, in conversation: ConversationKey) throws -> OwnFields? {
     var statement = try store.connection.prepare(
       """
@@ -89,8 +88,8 @@ extension Members {
     )
   }
 
-  /// Whether a conversation has a message after the given number that takes it out of the archive of a user who has not
-  /// muted it.
+  /// Whether a message after the given number takes the conversation out of the user's archive, provided that the user
+  /// has not muted the conversation.
   package func isBroughtBack(_ conversation: ConversationKey, by user: UserKey, after seq: Int) throws -> Bool {
     var statement = try store.connection.prepare(
       """

@@ -56,7 +56,7 @@ package struct Members {
   ///
   /// If the user is or was a participant, nothing happens.
   ///
-  /// Even in a large conversation, this reads no more rows than a small group has.
+  /// In a large conversation, this reads as few rows as in a small group.
   ///
   /// - Parameter time: the time at which the user joined; nil for the time at which the conversation was created.
   package func join(_ conversation: ConversationKey, _ user: UserKey, at time: Timestamp? = nil) throws {
@@ -255,7 +255,7 @@ extension Members {
 
   /// Completes rows of `former` that an older version wrote without the state of the receipts.
   ///
-  /// The present state is used.
+  /// Uses the present state of the receipts.
   ///
   /// - Returns: the number of completed rows.
   @discardableResult

@@ -7,7 +7,7 @@ internal import DMSystem
 extension Messages {
   /// A message as it is stored.
   ///
-  /// Nothing checks who may see it.
+  /// This type does not check who may see the message.
   package struct Row {
     package let key: MessageKey
     package let address: Address
@@ -29,7 +29,7 @@ extension Messages {
 
   /// Turns a message into a tombstone.
   ///
-  /// Its text is overwritten, and the message no longer counts as unread.
+  /// The text is overwritten, and the message no longer counts as unread.
   ///
   /// Linear in the number of participants. Participants who have not read the message cost most.
   package func makeTombstone(of message: Row, at time: Timestamp) throws {
@@ -64,9 +64,9 @@ extension Messages {
     try store.changes.append(.deleted, conversation: conversation, user: message.sender, seqs: seq...seq, at: .now)
   }
 
-  /// Finds the last message of a conversation that is not a tombstone, among those that are in the store.
+  /// Records the last message of a conversation that is in the store and is not a tombstone.
   ///
-  /// - Parameter key: does nothing if another message than this one is the last; nil for any.
+  /// - Parameter key: if another message is recorded as the last one, nothing changes; nil to search in any case.
   func findLast(of conversation: ConversationKey, insteadOf key: MessageKey? = nil) throws {
     var last = try store.connection.prepare(
       """
@@ -80,7 +80,7 @@ extension Messages {
 
   /// Removes a message from this store, because the hub has it.
   ///
-  /// Its number stays taken, and it stays read. No change is logged.
+  /// The number of the message is not used again, and still counts as read. No change is logged.
   package func discard(_ message: Row) throws {
     try store.mentions.set([], of: message)
     if let text = message.text { try store.searchIndex.remove(text, of: message.key) }

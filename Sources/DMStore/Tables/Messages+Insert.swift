@@ -2,13 +2,13 @@ package import DMModel
 internal import DMSystem
 
 extension Messages {
-  /// What decides the time of a new message and the time at which the message expires.
+  /// The source of a new message, which determines the time of the message and the time at which it expires.
   package enum Origin: Equatable, Sendable {
-    /// This store: the message gets the present time, and the lifetime of the message or of its conversation.
+    /// This store: the message gets the present time, and expires after its own lifetime or that of its conversation.
     case here
     /// An import: the message has the time in the imported line, and is history.
     case imported(at: Timestamp)
-    /// The hub, which has ordered the message and decided both times.
+    /// The hub, which has numbered the message and decided its time and the time at which it expires.
     case hub(at: Timestamp, expiresAt: Timestamp?)
   }
 
@@ -23,7 +23,7 @@ extension Messages {
     package var origin = Origin.here
     /// The lifetime in microseconds; nil for the conversation's lifetime.
     ///
-    /// The lifetime is ignored if the hub has ordered the message.
+    /// The lifetime is ignored for a message from the hub.
     package var lifetime: Int64? = nil
     package var systemKind: Message.SystemKind? = nil
     package var subject: String? = nil
@@ -79,9 +79,9 @@ extension Messages {
     return (id, expiresAt, try store.attachments.attach(message.attachments, to: key, by: message.sender, at: time))
   }
 
-  /// Adds a message that the store has not kept, at its number.
+  /// Adds a message that the store had not kept, with its original number.
   ///
-  /// The message counts as read by its sender, and as a mention of the users who have not read it.
+  /// The message counts as read by its sender. Its mentions count for the users who have not read it.
   package func insertAgain(_ message: NewMessage, at seq: Int, of row: Conversations.Row) throws -> Row? {
     var (message, before) = (message, row)
     let mentioned = message.mentions
@@ -99,7 +99,7 @@ extension Messages {
 
   /// The time of a message that is added to a conversation, and the time at which the message expires.
   ///
-  /// If this store decides, `time(after:now:)` computes the time of the message, but the lifetime starts at the present
+  /// For `Origin.here`, `time(after:now:)` computes the time of the message, but the lifetime starts at the present
   /// time.
   private func times(of message: NewMessage, in row: Conversations.Row) -> (Timestamp, expiresAt: Timestamp?) {
     func end(_ start: Timestamp, _ lifetime: Int64?) -> Timestamp? {
@@ -144,8 +144,7 @@ extension Messages {
     return MessageKey(number: store.connection.lastInsertedRow)
   }
 
-  /// The maximum number of microseconds by which a clock may be set back so that the times of a conversation still
-  /// ascend.
+  /// If the clock is set back by at most this number of microseconds, the times of a conversation still ascend.
   package static let tolerance: Int64 = 60_000_000
 
   /// The time of a new message: the present time or, if the clock was set back a little, a microsecond after the last

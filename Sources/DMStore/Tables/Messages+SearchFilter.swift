@@ -49,7 +49,7 @@ extension Messages {
     return try statement.step() && sees(statement, filter, as: viewer)
   }
 
-  /// Passes the keys of the messages that match a filter and are visible to the user to `body`, newest first, until
+  /// Passes to `body` the keys of the messages that match a filter and are visible to the user, newest first, until
   /// `body` returns false.
   package func newest(_ filter: SearchFilter, as viewer: Viewer, _ body: (MessageKey) throws -> Bool) throws {
     let isOne = filter.conversations?.count == 1
@@ -96,7 +96,7 @@ extension Messages {
     return keys
   }
 
-  /// Those of the messages with these keys that a user sees, in the order of the keys.
+  /// The messages with these keys that the user sees, in the order of the keys.
   package func seen(_ keys: ArraySlice<MessageKey>, as viewer: Viewer) throws -> [(
     key: MessageKey, message: Message
   )] {

@@ -35,7 +35,7 @@ extension Messages {
     /// A stream delivers the messages after it.
     package let lastKey: MessageKey
     package let unreadOnly: Bool
-    /// Conversations that are muted at this time are left out; with nil, none are.
+    /// If there is a time, conversations that are muted at this time are left out.
     package let unmutedAt: Timestamp?
 
     package init(
@@ -54,7 +54,7 @@ extension Messages {
 
   /// Reads the next `limit` messages from a position on.
   ///
-  /// Returns those of them that the user sees, in order, and the position after the last message that was read; nil if
+  /// Returns the messages that the user sees, in order, and the position after the last message that was read; nil if
   /// there are no more messages.
   package func timeline(_ filter: TimelineFilter, from position: TimelinePosition, limit: Int, as viewer: Viewer) throws
     -> (messages: [Message], next: TimelinePosition)?
@@ -79,7 +79,7 @@ extension Messages {
     return next.map { (messages, $0) }
   }
 
-  /// The position of the first of the newest `count` messages that a user sees.
+  /// The position of the oldest of the newest `count` messages that a user sees.
   ///
   /// If that message is older than `since`, the result is the position of `since`.
   package func start(ofNewest count: Int, _ filter: TimelineFilter, since: Timestamp, as viewer: Viewer) throws
@@ -161,7 +161,7 @@ extension Messages {
 
   /// Finds the newest messages that a user sees, at most `count` of them.
   ///
-  /// Returns how many there are, and the number of the first of these messages, or nil if there are fewer than `count`.
+  /// Returns the count of these messages, and the number of the first one, or nil if there are fewer than `count`.
   ///
   /// Linear in `count` and in the number of messages between these messages that the user does not see.
   package func end(_ count: Int, of row: Conversations.Row, as viewer: Viewer) throws -> (seq: Int?, count: Int) {

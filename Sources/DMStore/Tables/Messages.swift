@@ -89,14 +89,14 @@ package struct Messages {
       && row.int64(at(.attachmentCount)) == 0
   }
 
-  /// Whether a message has no members apart from those that all messages have.
+  /// Whether a message has only the fields that all messages have.
   private func isPlain(_ row: borrowing Statement, _ at: Columns, _ head: Head) -> Bool {
     !row.isNull(at(.text)) && row.isNull(at(.editedAt)) && !head.isGone && row.isNull(at(.systemKind))
       && row.isNull(at(.mentions)) && row.int64(at(.reactionCount)) == 0 && row.int64(at(.attachmentCount)) == 0
       && row.isNull(at(.forwardedFrom))
   }
 
-  /// Makes a message with only the members that all messages have.
+  /// Makes a message with only the fields that all messages have.
   private func common(_ row: borrowing Statement, _ at: Columns, _ head: Head, as viewer: Viewer) throws -> Message {
     let (conversation, seq, sender) = (head.conversation, head.seq, head.sender)
     let surroundings = viewer.surroundings
@@ -118,7 +118,7 @@ package struct Messages {
       expiresAt: head.expiresAt, deletedAt: head.isOver ? head.expiresAt : nil)
   }
 
-  /// Adds the members that only some messages have.
+  /// Adds the fields that only some messages have.
   private func addRest(
     _ row: borrowing Statement, _ at: Columns, to message: inout Message, as viewer: Viewer
   ) throws {
@@ -268,7 +268,7 @@ package struct Messages {
     return coalesced((seqs ?? []).map { $0...$0 })
   }
 
-  /// Reads the messages of all conversations since a time; nil if they outnumber the messages of the conversation.
+  /// Searches the messages of all conversations since a time; nil if these outnumber the messages of the conversation.
   private func seqsByTime(notBefore time: Timestamp, in row: Conversations.Row) throws -> [Int]? {
     var statement = try store.connection.prepare(
       "SELECT conversation, seq FROM message INDEXED BY message_created WHERE created_at >= ?")
@@ -286,7 +286,7 @@ package struct Messages {
 }
 
 extension Messages {
-  /// The words that identify a message in a finding: the id of its conversation, and its number.
+  /// The words that identify a message in a finding of `dm-doctor check`: the id of its conversation, and its number.
   package func reference(to message: MessageKey) throws -> String {
     var statement = try store.connection.prepare(
       "SELECT c.uuid, m.seq FROM message m JOIN conversation c ON c.id = m.conversation WHERE m.id = ?")

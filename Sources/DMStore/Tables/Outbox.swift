@@ -79,15 +79,15 @@ package struct Outbox {
     fault, is_repeated
     """
 
-  /// A condition that is false only for operations on a message that the hub has lost and that the store does not have;
-  /// such operations wait, because the message may come back.
+  /// An SQL condition that leaves out operations on messages that neither the hub nor the store has; these operations
+  /// wait, because the messages may come back.
   private static let hasMessage = """
     (state = 3 OR act NOT IN (2, 3, 4) AND (act <> 15 OR target IS NULL) OR EXISTS (SELECT 1 FROM waiting WHERE uuid = outbox.target)
     OR EXISTS (SELECT 1 FROM message WHERE uuid IN (
       SELECT outbox.target UNION ALL SELECT message FROM message_alias WHERE uuid = outbox.target)))
     """
 
-  /// Adds an operation at the end.
+  /// Adds an operation at the end of the outbox.
   ///
   /// If a finished operation has the nonce of a new message, the hub has lost the earlier message, and the finished
   /// operation gets another nonce.
@@ -240,7 +240,7 @@ package struct Outbox {
     try update.run()
   }
 
-  /// Marks all operations that the hub has neither acknowledged nor refused as refused.
+  /// Marks as refused all operations that the hub has neither acknowledged nor refused.
   package func refuseQueued(_ fault: String) throws {
     var update = try store.connection.prepare("UPDATE outbox SET state = 3, fault = ? WHERE state < 2")
     update.bind(fault)
@@ -268,7 +268,7 @@ package struct Outbox {
     store.rings = true
   }
 
-  /// Replaces the arguments or the payload of an operation, which the hub cannot have yet.
+  /// Replaces the arguments or the payload of an operation that the hub cannot have yet.
   package func replace(arguments: String? = nil, payload: [UInt8]? = nil, of key: OutboxKey) throws {
     var update = try store.connection.prepare(
       "UPDATE outbox SET arguments = coalesce(?2, arguments), payload = coalesce(?3, payload) WHERE id = ?1")
@@ -284,7 +284,7 @@ package struct Outbox {
     try delete.run()
   }
 
-  /// Deletes finished operations from before a time, and operations from before it on messages that the hub has lost.
+  /// Deletes the finished operations, and the operations on messages that the hub has lost, that are older than a time.
   package func deleteDone(before time: Timestamp) throws {
     var delete = try store.connection.prepare(
       text: "DELETE FROM outbox WHERE created_at < ? AND (state = 4 OR NOT \(Self.hasMessage))")
@@ -294,6 +294,6 @@ package struct Outbox {
 }
 
 extension Outbox.Row {
-  /// Whether the operation is postponed, as the user is over their quota; `Outbox.postponedUntil` has the same condition.
+  /// Whether the operation is postponed because the user is over their quota; `Outbox.postponedUntil` has the same condition.
   package var isPostponed: Bool { state == .queued && notBefore.map { $0 > .now && $0 < .forever } == true }
 }

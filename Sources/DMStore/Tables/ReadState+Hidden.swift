@@ -28,8 +28,8 @@ extension ReadState {
       try insertHidden(joined, user, conversation, isDeleted: isDeleted)
     }
     if isDeleted {
-      // Messages that were hidden for the other reason become deleted messages, too. Otherwise they would be shown if
-      // the user were added again with the history.
+      // Messages that were hidden because the user was not in the conversation now count as deleted. Otherwise they
+      // would be shown if the user were added again with the history.
       var delete = try store.connection.prepare(
         """
         UPDATE hidden_range SET is_deleted = 1 WHERE conversation = ?1 AND user = ?2

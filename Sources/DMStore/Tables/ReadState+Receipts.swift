@@ -49,8 +49,8 @@ extension ReadState {
   ///
   /// Call this before the receipt is written.
   ///
-  /// A sender who blocks participants gets additional changes: for messages that had been read or received only by
-  /// users that the sender blocks.
+  /// A sender who blocks participants gets additional changes, for messages that until now only users blocked by the
+  /// sender had read or received.
   ///
   /// - Parameter delivered: returns the messages that already have the status 'delivered', given the participants whose
   ///   receipts do not count. Empty for a read receipt.
@@ -208,7 +208,7 @@ extension ReadState {
     return several < first.seq ? marks + [ReadMark(range: (several + 1)...first.seq, reader: first.user)] : marks
   }
 
-  /// The two participants with the highest number of a delivered message; one participant may be left out.
+  /// The two participants whose last delivered messages have the highest numbers; one participant may be left out.
   ///
   /// Linear in the number of participants. The participants are not sorted in SQLite, because that would cost more than
   /// everything else that a follower does.
@@ -249,7 +249,7 @@ extension ReadState {
     return found
   }
 
-  /// The number of the last message of another user after the last message that is recorded as delivered to `user`.
+  /// The number of the newest message of other users that is not yet recorded as delivered to `user`.
   ///
   /// Messages of users that `user` blocks, and messages hidden from `user`, do not count. Nil if there is none.
   ///

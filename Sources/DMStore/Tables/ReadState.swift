@@ -89,8 +89,8 @@ package struct ReadState {
   ///
   /// Messages that never count as unread, such as the user's own, stay read.
   ///
-  /// - Parameter evenAbsent: whether messages are marked that a linked store has not kept, although the store cannot tell
-  ///   whether they count as unread.
+  /// - Parameter evenAbsent: whether to mark also messages that a linked store has not kept. The store does not have
+  ///   the data that decide whether these messages count as unread.
   /// - Returns: the parts of the range that were read.
   package func markUnread(
     _ range: SeqRange, as viewer: Viewer, in conversation: ConversationKey, evenAbsent: Bool = false
@@ -112,7 +112,7 @@ package struct ReadState {
   /// The messages of a range that never count as unread for a user: the user's own messages, announcements, tombstones,
   /// and messages that the user cannot read.
   ///
-  /// - Parameter evenAbsent: whether the messages are included that a linked store has not kept.
+  /// - Parameter evenAbsent: whether to include messages that a linked store has not kept.
   private func settledMessages(
     _ range: SeqRange, as viewer: Viewer, in conversation: ConversationKey, evenAbsent: Bool = true
   ) throws -> [SeqRange] {
@@ -224,8 +224,9 @@ package struct ReadState {
     return try statement.step() ? max(0, statement.count(0) - viewer.pending(in: conversation).unread) : 0
   }
 
-  /// A time such that the user has read all messages from before it: in each conversation with unread messages, the
-  /// earliest time of the first unread message and the messages after it; of these times, the earliest.
+  /// A time before which the user has read all messages; nil if no message is unread.
+  ///
+  /// The result is the earliest time among the first unread message of each conversation and the messages after it.
   ///
   /// Linear in the number of these messages, because their times need not ascend.
   package func oldestUnread(of user: UserKey) throws -> Timestamp? {

@@ -87,7 +87,7 @@ package struct SearchIndex {
 
   /// Reads the index in descending order of keys, so that the message that arrived last comes first.
   ///
-  /// Reads no more than necessary.
+  /// Reads only as many hits as `body` needs.
   private func searchByTime(_ expression: String, among chosen: KeySet?, _ body: (MessageKey) throws -> Bool) throws {
     var statement = try store.connection.prepare("SELECT rowid FROM search WHERE search MATCH ? ORDER BY rowid DESC")
     statement.bind(expression)

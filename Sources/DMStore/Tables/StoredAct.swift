@@ -1,5 +1,5 @@
 // The numbers of acts in the table `outbox`. In linked stores, this table accepts no number above 15. Therefore a
-// report is stored with the number of a profile change; only a report has a target.
+// report is stored with the number of a profile change. A row with this number is a report if it has a target.
 
 extension Outbox.Act {
   var stored: Int64 { self == .report ? Self.profile.rawValue : rawValue }

@@ -78,7 +78,7 @@ package struct Users {
     return users
   }
 
-  /// The columns of each query whose rows are read.
+  /// The columns that a query must select so that `user(_:)` can read its rows.
   private enum Column: Int32, QueryColumn {
     case handle, displayName, bio, avatarURL, showsPresence, createdAt, sendsReadReceipts
   }

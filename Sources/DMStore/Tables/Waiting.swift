@@ -61,7 +61,7 @@ package struct Waiting {
 
   /// The waiting messages that are shown, oldest first.
   ///
-  /// With a conversation, only those in it; with nil, all of them.
+  /// If `conversation` is nil, returns the messages of all conversations.
   package func shown(in conversation: ConversationKey?) throws -> [Row] {
     try rows("WHERE NOT w.is_hidden AND (?1 IS NULL OR w.conversation = ?1) ORDER BY w.place") {
       $0.bind(conversation)
