@@ -130,7 +130,7 @@ struct ArgumentsTests {
     #expect(try fault { try parse("--message", "x") } == "unknown option '--message'; see --help")
   }
 
-  @Test func `the error for an option that is an operand here says to write it without an option`() throws {
+  @Test func `the error for an unknown option that stands for an operand says to write the operand alone`() throws {
     let command = Command(
       "dm-say", "say it", synopsis: ["CONVERSATION TEXT..."],
       options: [Option("max-size", value: "SIZE", "how large"), Option("reply-to", value: "MESSAGE", "to what")],

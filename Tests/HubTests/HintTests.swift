@@ -93,7 +93,7 @@ struct HintTests {
     withExtendedLifetime(machine) {}
   }
 
-  @Test func `a message to someone who has just begun the conversation is numbered without a comparison`() throws {
+  @Test func `a message to a user who has just begun the same conversation is numbered without a comparison`() throws {
     let (alice, bob) = (try hub.joined("alice"), try hub.joined("bob"))
     try alice.sync()
     try bob.sync()

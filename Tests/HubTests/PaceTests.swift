@@ -72,7 +72,7 @@ struct PaceTests {
     #expect(last, "one that brings something ends it")
   }
 
-  @Test func `a lock delays its conversations, and a lock on no conversation is a temporary failure`() {
+  @Test func `a lock delays the conversations that it is about, and any other lock is a temporary failure`() {
     var pace = Pace()
     let named = pace.recover(from: .locked("", [b]), pushed: [a, b, nil], pull: nil, at: 0)
     #expect(named == .requeue && pace.isHeld(b) && !pace.isHeld(a) && !pace.isHeld(nil))

@@ -39,8 +39,9 @@ struct PushAgainTests {
     return Set(persons.compactMap { hub.model.persons[$0]?.handle })
   }
 
-  @Test(arguments: [false, true]) func `a member who was removed since is not added again`(wasThereBefore: Bool) throws
-  {
+  @Test(arguments: [false, true]) func `after a restore, a member who was removed is not added again`(
+    wasThereBefore: Bool
+  ) throws {
     let (alice, bob) = try group()
     var backup = hub.model
     _ = try alice.messenger.add([Handle("carol")], to: ops.get())

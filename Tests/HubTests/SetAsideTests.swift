@@ -33,7 +33,7 @@ struct SetAsideTests {
   // MARK: Messages that expire
 
   @Test(arguments: [Edit.Act.text("new"), .react("👍"), .delete(forEveryone: true)])
-  func `an act on a message that expires before the push is refused, and its effect is gone`(_ act: Edit.Act) throws {
+  func `an action on a message that expires before the push is refused and undone`(_ act: Edit.Act) throws {
     let (alice, bob) = try members()
     _ = try alice.messenger.send(
       Outgoing(to: ConversationReference("+ops"), text: "short", lifetime: .seconds(3600)))

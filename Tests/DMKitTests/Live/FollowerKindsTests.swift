@@ -47,7 +47,9 @@ struct FollowerKindsTests {
     #expect(try store.messenger("bob").received([.conversationUpdated]) == Array(repeating: "ops changed", count: 3))
   }
 
-  @Test func `a stream has no events of a conversation without the user, and naming one is an error`() throws {
+  @Test func `a stream has no events of conversations that the user is not in, and naming one of these is an error`()
+    throws
+  {
     let store = try TemporaryStore()
     let (alice, bob) = (try store.messenger("alice"), try store.messenger("bob"))
     let said = try alice.say("secret", to: "bob")

@@ -51,7 +51,7 @@ struct FreshnessTests {
     #expect(machine.look().next == nil)
   }
 
-  @Test func `a repeated signal is fresh for a whole lifetime from when it is seen`() {
+  @Test func `a repeated signal is fresh for a whole lifetime from the time when the repetition is seen`() {
     let machine = Machine()
     machine.give(Self.typing)
     #expect(machine.isFresh(Self.typing))

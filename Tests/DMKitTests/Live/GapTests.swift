@@ -50,7 +50,7 @@ struct GapTests {
     #expect(try first(store) == 1)
   }
 
-  @Test func `pruning deletes older changes up to the first that is newer`() throws {
+  @Test func `pruning stops at the first change that is newer than 30 days`() throws {
     let (store, alice, _) = try store(20)
     try age(store, upTo: 10, days: 31)
     try prune(alice)

@@ -82,7 +82,7 @@ struct ImportAccessTests {
     #expect(try code { try result(alice, left(6)) } == nil)
   }
 
-  @Test func `any user can add to a group that has imported messages only, and its senders join`() throws {
+  @Test func `any user can import into a group that has only imported messages, and the senders join it`() throws {
     let store = try imported()
     let mallory = try store.messenger("mallory")
     #expect(try code { try result(mallory, line("three", from: "carol", at: later(-5))) } == nil)

@@ -66,7 +66,8 @@ struct ImportTimesTests {
   }
 
   @Test(arguments: ["alice", "ann"])
-  func `an import that ended among messages of the same time continues there`(user: String) throws {
+  func `an import that stopped among messages of the same time can be repeated and continues there`(user: String) throws
+  {
     let store = try TemporaryStore(users: ["alice", "ann"])
     let messenger = try store.messenger(user)
     let lines = try (0..<6).map { try line("\($0)", nonce: "\($0)") }
@@ -94,7 +95,7 @@ struct ImportTimesTests {
   }
 
   @Test
-  func `a message with the time of the last one, and without id and nonce, is refused`()
+  func `an imported message without id and nonce is refused if it has the time of the last message`()
     throws
   {
     let store = try TemporaryStore(users: ["alice"])

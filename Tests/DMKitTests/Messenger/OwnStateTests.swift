@@ -69,7 +69,7 @@ struct OwnStateTests {
 
   // MARK: Pin
 
-  @Test func `pinned conversations come before all others, and among themselves by activity`() throws {
+  @Test func `pinned conversations come before all others, and are sorted by activity`() throws {
     let group = try groupAndDirect()
     #expect(try list(group.bob) == ["carol", "dave", "ops"])
     _ = try group.bob.change(.pinned(true), in: [.title("ops"), .direct("dave")])
