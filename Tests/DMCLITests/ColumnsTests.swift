@@ -18,7 +18,7 @@ struct ColumnsTests {
   }
 
   /// The characters that this version of glibc does not know have -1 there.
-  @Test func `no character is wider in glibc than our count`() throws {
+  @Test func `no character is wider in glibc than by our count`() throws {
     // The module Glibc lacks it, because it is of X/Open.
     typealias Width = @convention(c) (wchar_t) -> CInt
     let wcwidth = unsafeBitCast(try #require(dlsym(nil, "wcwidth")), to: Width.self)

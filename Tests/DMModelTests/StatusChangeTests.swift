@@ -27,7 +27,8 @@ struct StatusChangeTests {
   }
 
   @Test(arguments: 1...20 as ClosedRange<UInt64>)
-  func `status changes have a message once if no user except its sender had marked it, else never`(_ seed: UInt64) {
+  func `status changes include a message once if no user but its sender had marked it, otherwise never`(_ seed: UInt64)
+  {
     var random = SplitMix64(seed: seed)
     for number in 1...400 {
       let lower = 1 + random.below(20)

@@ -184,7 +184,7 @@ struct AttachmentBackupTests {
     }
   }
 
-  @Test func `an unread dump keeps a purge from removing contents, and blocks nothing else`() throws {
+  @Test func `a dump whose output is not read keeps a purge from removing contents, and blocks nothing else`() throws {
     let store = try TemporaryStore.carrying()
     let dump = try store.upkeep.dump()
     try store.execute("DELETE FROM attachment WHERE name = 'unsent'")

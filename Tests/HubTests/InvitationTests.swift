@@ -52,7 +52,7 @@ struct InvitationTests {
     #expect(!isSent)
   }
 
-  @Test func `a socket in a folder that every user can write to gets no password`() throws {
+  @Test func `no password is sent to a socket in a folder that every user can write to`() throws {
     let credentials = Credentials(host: "/tmp", port: "5432", database: "x", user: "u", password: "p")
     if try PQConnection.libraryVersion() >= 160_000 {
       #expect(try credentials.settings().contains { $0.name == "require_auth" })

@@ -55,7 +55,8 @@ struct SetAsideTests {
     try bob.check()
   }
 
-  @Test func `a conversation whose entries do not fit the store is set aside, and all others go on`() throws {
+  @Test func `a conversation whose entries do not fit the store is set aside, and all others are synchronized`() throws
+  {
     let (alice, bob) = try members()
     // No constraint of dm: one that stands for a fault that nobody has found yet.
     try alice.store.execute("CREATE UNIQUE INDEX misfit ON message (text) WHERE text = 'twice'")

@@ -92,7 +92,7 @@ struct GapTests {
     }
   }
 
-  @Test func `pruning keeps what the consumer that is furthest behind needs`() throws {
+  @Test func `pruning keeps the changes that the consumer furthest behind needs`() throws {
     let (store, alice, bob) = try store(20)
     for (name, rev) in [("a", 12), ("b", 7), ("c", 15)] {
       var query = query(.cursor(try cursor(Rev(number: Int64(rev)), store)))

@@ -73,7 +73,7 @@ struct BlockTests {
 
   // MARK: In a group
 
-  @Test func `messages of a blocked user are not listed, counted or found, also those sent before`() throws {
+  @Test func `messages of a blocked user are not listed, counted or found, even those from before the block`() throws {
     let group = try OpsGroup()
     try group.bob.say("before", to: "+ops")
     _ = try group.alice.setBlocked(true, ["bob"])
@@ -260,7 +260,7 @@ struct BlockTests {
 
   // MARK: After unblocking
 
-  @Test func `after unblocking, the messages sent meanwhile are there and unread`() throws {
+  @Test func `after unblocking, the messages sent during the block are visible and unread`() throws {
     let group = try OpsGroup()
     try group.bob.say("one", to: "alice")
     try group.alice.read(1...1, of: "bob")
@@ -275,7 +275,7 @@ struct BlockTests {
     #expect(try group.store.findings() == [])
   }
 
-  @Test func `after unblocking, the stream has one conversation event for the messages sent meanwhile`() throws {
+  @Test func `after unblocking, the stream has one conversation event for the messages sent during the block`() throws {
     let group = try OpsGroup()
     _ = try group.alice.setBlocked(true, ["bob"])
     try group.bob.say("unheard", to: "+ops")

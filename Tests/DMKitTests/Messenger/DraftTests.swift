@@ -130,7 +130,8 @@ struct DraftTests {
 
   // MARK: Beginning and ending
 
-  @Test func `a draft creates a direct conversation, which the other user does not see until it is sent`() throws {
+  @Test func `a draft creates a direct conversation, which the other user does not see until the draft is sent`() throws
+  {
     let group = try OpsGroup()
     _ = try group.bob.saveDraft("unsaid", in: .direct("dave"))
     #expect(try group.bob.conversations().map(\.name) == ["dave", "ops"])

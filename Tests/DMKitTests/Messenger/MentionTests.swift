@@ -27,12 +27,12 @@ struct MentionTests {
   }
 
   @Test(arguments: ["mail@bob", "7@bob", "é@bob", "@bobby", "@bob7", "@bobé", "alice@bob.example"])
-  func `an @ after a letter or digit, and a handle before one, are no mention`(_ text: String) throws {
+  func `a handle is not mentioned if a letter or digit is before its @ or after the handle`(_ text: String) throws {
     #expect(try mentions(text) == [])
   }
 
   @Test(arguments: ["_@bob", "@bob_"])
-  func `an @ after an underscore, and a handle before one, are no mention`(_ text: String) throws {
+  func `a handle is not mentioned if an underscore is before its @ or after the handle`(_ text: String) throws {
     #expect(try mentions(text) == [])
   }
 

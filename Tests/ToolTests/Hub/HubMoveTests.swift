@@ -110,7 +110,7 @@ struct HubMoveTests {
     #expect(try alice.credentials("port") == "\(hub.server.port)")
   }
 
-  @Test func `a member whose hub is gone finds it with dm-sync move, and no other hub`() throws {
+  @Test func `a member whose hub has a new address reaches it with dm-sync move, which refuses another hub`() throws {
     let hub = try HubFixture(PostgresServer())
     let (bob, alice) = (try hub.machine("bob"), try hub.machine("alice"))
     try alice.done("dm-send", ["bob", "one"])

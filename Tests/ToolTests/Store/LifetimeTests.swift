@@ -110,7 +110,7 @@ import Testing
   }
 
   @Test(.enabled(if: ToolFixture.has("faketime"), "needs faketime"))
-  func `a reader whose clock is ahead sees a message expire earlier, and one behind later`() throws {
+  func `a message expires earlier for a reader whose clock is ahead, and later for one whose clock is behind`() throws {
     let f = try filled(["an hour @bob"], lifetime: "1h")
     let all = Overview(texts: ["first", "an hour @bob"], unread: 2, mentions: 1, last: "an hour @bob")
     let rest = Overview(texts: ["first"], unread: 1, mentions: 0, last: "first")

@@ -39,7 +39,7 @@ struct SessionHistoryTests {
     #expect(faults([.saw([first]), .saw([Seen(nonce: "a-1", seq: 3, version: 0)])]).count == 1)
   }
 
-  @Test func `a message that is numbered before what its sender had read or sent is found`() {
+  @Test func `a message with a lower number than a message that its sender had read or sent is found`() {
     #expect(faults([.saw([second]), .wrote(nonce: "a-1", version: 0), .saw([first, second])]).count == 1)
     let third = Seen(nonce: "a-2", seq: 3, version: 0)
     #expect(
