@@ -84,7 +84,7 @@ import Testing
     #expect(try window.messenger.message("bob:191").reactions.map(\.emoji) == ["🎉"])
   }
 
-  @Test func `PageUp goes to the first message, Esc to the last`() throws {
+  @Test func `PageUp goes back to the first message, and Esc to the last`() throws {
     var window = try window()
     for _ in 1...10 { try window.press(.pageUp) }
     #expect(window.texts.first == "text 1" && window.conversation.count == 12)

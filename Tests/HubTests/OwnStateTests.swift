@@ -150,7 +150,7 @@ struct OwnStateTests: OwnStateScene {
     }
   }
 
-  @Test func `a state about messages that have not arrived is applied when they arrive`() throws {
+  @Test func `an own state about messages that have not arrived is applied when they arrive`() throws {
     let (alice, first, second) = try machines()
     try alice.say("text 6", to: "bob")
     try settle([alice, first])
@@ -169,7 +169,7 @@ struct OwnStateTests: OwnStateScene {
     try second.check()
   }
 
-  @Test func `a state that this version cannot read is not changed`() throws {
+  @Test func `an own state that this version cannot read is not changed`() throws {
     let (_, first, second) = try machines()
     try change(.pinned(true), on: first)
     try settle([first, second])

@@ -10,7 +10,8 @@ import Testing
 struct OwnStateTroubleTests: OwnStateScene {
   let hub = SharedHub()
 
-  @Test func `a change to a state that this version cannot read waits, and other states are exchanged`() throws {
+  @Test func `a change to an own state that this version cannot read waits, and other own states are exchanged`() throws
+  {
     let (_, first, second) = try machines()
     _ = try first.messenger.createGroup(titled: "ops", with: [Handle("alice")])
     try settle([first, second])
@@ -24,7 +25,7 @@ struct OwnStateTroubleTests: OwnStateScene {
     #expect(try !conversation(first).isPinned && conversation(second).isPinned)
   }
 
-  @Test func `a state is not sent without end while the answer needs messages that the hub has lost`() throws {
+  @Test func `an own state is not sent without end while the answer needs messages that the hub has lost`() throws {
     let (_, first, second) = try machines()
     let id = try conversation(first).id
     for lastSeq in [98, 99] {
@@ -116,7 +117,7 @@ struct OwnStateTroubleTests: OwnStateScene {
     for machine in [first, second, third, alice] { try machine.check() }
   }
 
-  @Test func `a conversation that is set aside delays no other, and gets its state when it can be read again`()
+  @Test func `a conversation that is set aside delays no other, and gets its own state when it can be read again`()
     throws
   {
     let (alice, first, second) = try machines()
@@ -178,7 +179,7 @@ struct OwnStateTroubleTests: OwnStateScene {
     #expect(try !conversation(first).isPinned && !conversation(second).isPinned)
   }
 
-  @Test func `a state that the hub does not store is not sent again at once`() throws {
+  @Test func `an own state that the hub does not store is not sent again at once`() throws {
     let (_, first, _) = try machines()
     let store = try #require(try first.messenger.existingStore())
     try change(.pinned(true), on: first)

@@ -98,7 +98,7 @@ struct PushAgainTests {
     for machine in [alice, bob, carol] { try machine.check() }
   }
 
-  @Test func `after a restore, a member who left is out again, and the settings are as they were`() throws {
+  @Test func `after a restore, a member who left is a former member again, and lost settings are set again`() throws {
     let (alice, bob) = try group()
     let backup = hub.model
     _ = try alice.messenger.setTitle("new", of: ops.get())

@@ -172,7 +172,7 @@ struct SetAsideTests {
     try bob.check()
   }
 
-  @Test func `a log that has lost entries removes nothing from a store, and is set aside until it is whole`()
+  @Test func `a log that has lost entries removes nothing from a store, and is set aside until it is complete`()
     throws
   {
     let (alice, bob) = try members()

@@ -177,7 +177,7 @@ struct EditedLineTests {
     #expect(shown(line) == "new|")
   }
 
-  @Test func `the history gives the earlier texts, and in the end the unfinished one again`() {
+  @Test func `the history gives the earlier texts, and at its end the unfinished text again`() {
     var line = EditedLine()
     for text in ["one", "two", "two", "", "three"] {
       line.replace(text)

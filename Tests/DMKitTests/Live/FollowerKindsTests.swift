@@ -179,7 +179,7 @@ struct FollowerKindsTests {
   }
 
   @Test(arguments: [("+nosuch", DMError.Code.unknownConversation), ("nobody", .unknownUser)])
-  func `an unknown group or user is an error at once`(_ name: String, _ expected: DMError.Code) throws {
+  func `naming an unknown group or user is an error at once`(_ name: String, _ expected: DMError.Code) throws {
     let store = try TemporaryStore()
     let query = try EventQuery([ConversationReference(name)])
     #expect(try code { try Follower(try store.messenger("alice"), query) } == expected)

@@ -62,7 +62,7 @@ struct GapTests {
     #expect(try first(store) == 15)
   }
 
-  @Test func `the newest change is kept, however old`() throws {
+  @Test func `pruning keeps the newest change, however old it is`() throws {
     let (store, alice, _) = try store(20)
     let last = try last(store)
     try age(store, upTo: last, days: 400)

@@ -164,7 +164,7 @@ struct ImportAccessTests {
     #expect(try code { try result(mallory, line("hi", from: "bob", in: .title("other"), at: Self.past)) } == nil)
   }
 
-  @Test func `a user who blocks a sender does not see what is imported of them`() throws {
+  @Test func `a user who blocks a sender does not see the sender's imported messages`() throws {
     let store = try imported()
     let (alice, bob) = (try store.messenger("alice"), try store.messenger("bob"))
     _ = try bob.setBlocked(true, ["mallory"])

@@ -66,7 +66,8 @@ struct ImportTimesTests {
   }
 
   @Test(arguments: ["alice", "ann"])
-  func `an import that stopped among messages of the same time can be repeated and continues there`(user: String) throws
+  func `an import that stopped among messages of the same time continues with the next one when repeated`(user: String)
+    throws
   {
     let store = try TemporaryStore(users: ["alice", "ann"])
     let messenger = try store.messenger(user)

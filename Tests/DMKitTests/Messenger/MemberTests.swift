@@ -117,7 +117,7 @@ struct MemberTests {
     #expect(try group.store.findings() == [])
   }
 
-  @Test func `a user who is added again with history sees all but what they deleted`() throws {
+  @Test func `a user who is added again with history sees all messages except those that they deleted`() throws {
     let group = try OpsGroup()
     for text in ["one", "two"] { try group.alice.say(text, to: "+ops") }
     try group.carol.delete("+ops:2")

@@ -58,7 +58,7 @@ struct OwnStateTests {
     #expect(try code { try group.dave.change(change, in: Self.ops) } == .unknownConversation)
   }
 
-  @Test func `several conversations change at once, or not at all if one of them is unknown`() throws {
+  @Test func `several conversations change together, or not at all if one of them is unknown`() throws {
     let group = try groupAndDirect()
     let some = try ["+ops", "carol", "+ops"].map(ConversationReference.init)
     #expect(try group.bob.change(.pinned(true), in: some).map(\.name) == ["ops", "carol"])

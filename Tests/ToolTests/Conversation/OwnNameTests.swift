@@ -47,7 +47,7 @@ import Testing
     #expect(try f.done("dm-doctor", ["check", "--deep"], as: "bob").status == .exit(0))
   }
 
-  @Test func `an empty own name clears it, and the same one again changes nothing`() throws {
+  @Test func `an empty own name removes the name, and setting the same name again changes nothing`() throws {
     let f = try fixture()
     let id = try group(f, "ops", by: "alice")
     try f.done("dm-conversation", ["name", "+ops", "mine"], as: "alice")

@@ -129,7 +129,7 @@ struct HubFilesTests: FileTests {
     for machine in [alice, bob] { try machine.done("dm-doctor", ["check", "--deep"]) }
   }
 
-  @Test func `a forwarded file is not uploaded again, and not even fetched`() throws {
+  @Test func `a forwarded file is neither uploaded again nor fetched`() throws {
     let (hub, alice, bob) = try linked()
     let carol = try hub.machine("carol")
     let large = try file(2_000_000, "large", in: alice)

@@ -74,7 +74,7 @@ struct HubLimitsTests {
     #expect(after["retry_at"] == nil && after["queued_count"]?.int == 0 && after["color"]?.string == "green")
   }
 
-  @Test func `a message that the hub has postponed is sent in time, without a command`() throws {
+  @Test func `a message that the hub has postponed is sent when the quota allows it, without a command`() throws {
     let hub = try HubFixture()
     let bob = try hub.machine("bob")
     let (alice, carriers) = try carried(hub, "alice")

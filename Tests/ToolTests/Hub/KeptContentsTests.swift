@@ -66,7 +66,7 @@ struct KeptContentsTests: FileTests {
     withExtendedLifetime(hub) {}
   }
 
-  @Test func `a machine can limit its contents from the start, and a wrong limit is refused`() throws {
+  @Test func `a machine can limit its contents when it joins, and a wrong limit is refused`() throws {
     let (hub, alice, _) = try linked()
     let phone = try ToolFixture()
     phone.set("DM_SYNC", "off")

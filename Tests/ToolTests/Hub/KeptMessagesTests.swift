@@ -122,7 +122,7 @@ struct KeptMessagesTests: FileTests {
     try bob.done("dm-doctor", ["check", "--deep"])
   }
 
-  @Test func `a machine can keep few messages from the start, and a wrong limit is refused`() throws {
+  @Test func `a machine can limit its messages when it joins, and a wrong limit is refused`() throws {
     let (hub, alice, bob) = try chat()
     try bob.done("dm-conversation", ["create", "--title", "ops", "alice"])
     for number in 1...20 { try bob.done("dm-send", ["+ops", "report \(number)"]) }

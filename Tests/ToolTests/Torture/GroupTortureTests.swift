@@ -119,7 +119,7 @@ import Testing
     try f.checkKept()
   }
 
-  @Test func `a message that is edited, deleted and answered at once ends in a consistent state`() throws {
+  @Test func `a message that is edited, deleted and answered at the same time ends in a consistent state`() throws {
     let f = try ToolFixture()
     try group(f)
     for number in 1...Torture.size(8, long: 80) {
