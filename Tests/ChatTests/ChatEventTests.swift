@@ -43,7 +43,7 @@ import Testing
     #expect(window.state == "-- bob, offline --")
   }
 
-  @Test func `the line above the unread messages disappears when the user sends`() throws {
+  @Test func `the line above the unread messages disappears when the user sends a message`() throws {
     var window = try window()
     #expect(window.conversation.count { $0.contains("unread") } == 1)
     try window.enter("hello")

@@ -20,7 +20,7 @@ struct InvitationTests {
     #expect(throws: HubFault.self) { try PQConnection(Credentials(invitation).settings()) }
   }
 
-  @Test func `joining with a token that was used is an error that says so, and keeps the password`()
+  @Test func `joining with a used token is an error that says so, and keeps the login's password`()
     throws
   {
     let hub = try PostgresHub()

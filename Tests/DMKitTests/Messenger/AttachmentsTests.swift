@@ -92,7 +92,7 @@ struct AttachmentsTests {
     #expect(Set(sent.flatMap { $0.message.attachments }.map(\.id)).count == 2)
   }
 
-  @Test func `a message that fails leaves its prepared files unused`() throws {
+  @Test func `a message that cannot be sent leaves its prepared files unused`() throws {
     let store = try TemporaryStore()
     let alice = try store.messenger("alice")
     let one = try store.prepared("one")

@@ -80,7 +80,9 @@ struct ImportTimesTests {
     #expect(try times(messenger.importHistory([line("later", nonce: "later")])) == ["6"])
   }
 
-  @Test func `a message that is too early is an error, also after messages of the same time`() throws {
+  @Test func `an imported message that is earlier than the last one is an error, also after messages of the same time`()
+    throws
+  {
     let store = try TemporaryStore(users: ["alice"])
     let alice = try store.messenger("alice")
     _ = try alice.importHistory([
