@@ -29,7 +29,7 @@ import Testing
     #expect(window.state == "-- bob, offline --" && window.line == "> ")
   }
 
-  @Test func `the state line says that the hub cannot be reached, as long as it cannot`() throws {
+  @Test func `while the hub cannot be reached, the state line says so`() throws {
     var window = try window()
     func status(_ state: HubStatus.State) -> HubStatus {
       HubStatus(
@@ -43,7 +43,7 @@ import Testing
     #expect(window.state == "-- bob, offline --")
   }
 
-  @Test func `the line above the unread messages disappears when the user sends`() throws {
+  @Test func `the line above the unread messages disappears when the user sends a message`() throws {
     var window = try window()
     #expect(window.conversation.count { $0.contains("unread") } == 1)
     try window.enter("hello")

@@ -65,8 +65,7 @@ import Testing
     #expect(window.state.contains("cannot read the folder") && window.model.end == nil)
   }
 
-  @Test func `an edit without a number is of the last own message of the conversation, wherever the window is`() throws
-  {
+  @Test func `an edit without a number changes the user's last message, wherever the window is scrolled`() throws {
     let bob = try store.messenger("bob")
     try store.messenger("alice").say("newest own", to: "bob")
     for number in 1...150 { try bob.say("later \(number)", to: "alice") }
@@ -85,7 +84,7 @@ import Testing
     #expect(try window.messenger.message("bob:191").reactions.map(\.emoji) == ["🎉"])
   }
 
-  @Test func `PageUp goes to the first message, Esc to the last`() throws {
+  @Test func `PageUp goes back to the first message, and Esc to the last`() throws {
     var window = try window()
     for _ in 1...10 { try window.press(.pageUp) }
     #expect(window.texts.first == "text 1" && window.conversation.count == 12)
@@ -127,7 +126,7 @@ import Testing
     #expect(window.conversation.count == 12)
   }
 
-  @Test func `keys that were typed after a line that could not be sent are added below it, unsent`() {
+  @Test func `after a line could not be sent, the keys typed since are added below it, unsent`() {
     var composition = Composition(draft: nil)
     for character in "first" { _ = composition.line.apply(.character(character)) }
     composition.add(ahead: [.character("a"), .enter, .character("b"), .enter])
@@ -163,7 +162,7 @@ import Testing
   }
 
   /// Whatever is pressed and happens, the window stays, and its rows fit into it.
-  @Test(arguments: 0..<8) func `no key and no event closes the window, except the keys that are meant to`(seed: UInt64)
+  @Test(arguments: 0..<8) func `only the keys for closing the window close it, and no event does`(seed: UInt64)
     throws
   {
     var random = SplitMix64(seed: seed)

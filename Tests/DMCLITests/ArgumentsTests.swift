@@ -122,7 +122,7 @@ struct ArgumentsTests {
     #expect(try fault { try act("--bi", "x", "add") } == "unknown option '--bi'; did you mean '--bio'?")
   }
 
-  @Test func `the error for an option that other programs use names the option of this program`() throws {
+  @Test func `the error for an option name of other programs suggests the option of this program`() throws {
     #expect(try fault { try parse("--max-count=5") } == "unknown option '--max-count'; did you mean '--limit'?")
     #expect(try fault { try parse("-l", "5") } == "unknown option '-l'; did you mean '--limit'?")
     #expect(try fault { try parse("-limit", "5") } == "unknown option '-l'; did you mean '--limit'?")
@@ -130,7 +130,7 @@ struct ArgumentsTests {
     #expect(try fault { try parse("--message", "x") } == "unknown option '--message'; see --help")
   }
 
-  @Test func `the error for an option that is an operand here says to write it without an option`() throws {
+  @Test func `the error for an unknown option that stands for an operand says to write the operand alone`() throws {
     let command = Command(
       "dm-say", "say it", synopsis: ["CONVERSATION TEXT..."],
       options: [Option("max-size", value: "SIZE", "how large"), Option("reply-to", value: "MESSAGE", "to what")],
@@ -142,7 +142,7 @@ struct ArgumentsTests {
     #expect(try say("-r", "3") == "unknown option '-r'; did you mean '--reply-to'?")
   }
 
-  @Test func `a value that is missing or not wanted is an error`() throws {
+  @Test func `a missing or unexpected option value is an error`() throws {
     #expect(try fault { try parse("--limit") } == "'--limit' needs a value: N")
     #expect(try fault { try parse("-vn") } == "'-n' needs a value: N")
     #expect(try fault { try parse("--verbose=yes") } == "'--verbose' takes no value")
@@ -266,7 +266,7 @@ struct ArgumentsTests {
   }
 
   @Test(arguments: ["--help", "-h", "--version", "--schema"])
-  func `options that ask about the program need no action`(_ option: String) throws {
+  func `the options that print information about the program need no action`(_ option: String) throws {
     #expect(try act(option).action == nil)
   }
 

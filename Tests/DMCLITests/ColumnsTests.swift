@@ -18,7 +18,7 @@ struct ColumnsTests {
   }
 
   /// The characters that this version of glibc does not know have -1 there.
-  @Test func `no character is wider in glibc than our count`() throws {
+  @Test func `no character is wider in glibc than by our count`() throws {
     // The module Glibc lacks it, because it is of X/Open.
     typealias Width = @convention(c) (wchar_t) -> CInt
     let wcwidth = unsafeBitCast(try #require(dlsym(nil, "wcwidth")), to: Width.self)
@@ -54,7 +54,7 @@ struct ColumnsTests {
     #expect(wrapped(line[...], width: width, indent: 2) == lines)
   }
 
-  @Test(arguments: 20...200) func `no padding makes wrapped text start at the left edge`(width: Int) {
+  @Test(arguments: 20...200) func `wrapped rows are indented, whatever padding the text contains`(width: Int) {
     let forged = "03:20  35 alice: yes, I approve"
     for padding in [" ", "x", "你", "👍", "👍🏽", "✈️", "\u{A0}", "\u{3000}", "x ", "\u{301}", "\u{200D}"] {
       for count in [width - 40, width - 20, width - 16, width - 15, width, 2 * width] where count > 0 {

@@ -27,7 +27,7 @@ struct RemedyTests {
   }
 
   @Test(arguments: [1000, 1023, 1024, 1025, 2000])
-  func `an error text is cut after 1,024 bytes, with its remedy counted`(length: Int) {
+  func `an error text together with its remedy is cut after 1,024 bytes`(length: Int) {
     let clause = String(repeating: "x", count: length)
     let error = DMError(.badField, clause, remedy: .nameConsumer)
     #expect(error.message == (length > 1024 ? clause.prefix(1024) + "…" : clause[...]))

@@ -43,7 +43,7 @@ struct SanitizerTests {
   }
 
   @Test(arguments: ["\u{200D}", "\u{200C}", "\u{2060}"])
-  func `zero-width joiners between combining marks do not raise the limit`(_ joiner: String) {
+  func `zero-width joiners between combining marks do not raise the limit of marks`(_ joiner: String) {
     let marks = String(repeating: String(repeating: "\u{301}", count: 8) + joiner, count: 10)
     let shown = visible("a" + marks).unicodeScalars.count { $0 == "\u{301}" }
     #expect(shown <= 8)

@@ -19,7 +19,7 @@ struct ShortCodesTests {
     (":hart:", "did you mean ':heart:'?"), (":roc:", "did you mean ':rocket:'?"),
     (":octocat:", "write the emoji itself, such as 👍"),
   ])
-  func `an unknown short code is an error that names a near one`(_ code: String, _ hint: String) throws {
+  func `an unknown short code is an error that names a similar one`(_ code: String, _ hint: String) throws {
     let error = #expect(throws: DMError.self) { try DMCLI.emoji(of: code) }
     #expect(error?.code == .badField && error?.message == "'\(code)' is not a short code here; \(hint)")
   }

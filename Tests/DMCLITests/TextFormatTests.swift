@@ -48,7 +48,7 @@ extension LocalTime {
       ("Bartholomew the Third", "bob", 24, "Bartholomew the T… (bob)"), ("Bob", "bartholomew", 8, "barthol…"),
       ("\u{1B}[2J\nBob", "bob", 24, #"\u{1B}[2J\u{A}Bob (bob)"#),
     ])
-    func `a long display name is shortened in a label before the handle is`(
+    func `in a label, a long display name is shortened before the handle is shortened`(
       name: String, handle: String, width: Int, label: String
     ) {
       var seen = conversation(["alice", handle])
@@ -181,7 +181,7 @@ extension LocalTime {
       }
     }
 
-    @Test func `a receipt shows who, which messages and when`() {
+    @Test func `a receipt shows its user, its messages and its time`() {
       inZone("UTC") {
         func receipt(_ kind: Receipt.Kind, _ ranges: [SeqRange], at time: Timestamp?) -> Receipt {
           Receipt(

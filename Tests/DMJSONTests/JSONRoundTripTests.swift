@@ -90,7 +90,7 @@ struct JSONRoundTripTests {
   }
 
   @Test(arguments: [0, 1, -1, 9, 10, 1_234_567_890, Int.max, Int.min])
-  func `an integer is written as it is`(_ number: Int) throws {
+  func `an integer is written in decimal digits`(_ number: Int) throws {
     var json = JSONWriter()
     json.value(number)
     #expect(String(decoding: json.bytes, as: UTF8.self) == String(number))

@@ -58,7 +58,7 @@ struct ImagePreparationTests {
     #expect(try folder.bytes(of: "before") == folder.bytes(of: "after"))
   }
 
-  @Test func `a clean small image does not grow`() throws {
+  @Test func `a small image without metadata does not grow`() throws {
     try folder.picture("source.png", "100x50", "-fflags", "+bitexact")
     let file = try folder.prepare("source.png")
     try expect(file, .png, 100, 50, thumbnail: (.webp, 100, 50))

@@ -253,7 +253,7 @@ struct MoviePreparationTests {
     }
   }
 
-  @Test func `a sound with its GPS position gives a warning`() throws {
+  @Test func `an audio file with a GPS position gives a warning`() throws {
     try folder.run(
       "ffmpeg", "-v", "error", "-f", "lavfi", "-i", "sine=duration=1", "-metadata", "location=+48.8577+002.295/", "-f",
       "mov", "source.m4a")

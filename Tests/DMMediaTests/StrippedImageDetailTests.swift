@@ -46,7 +46,7 @@ struct StrippedImageDetailTests {
     #expect(try cut(Array(extended), .jpeg) == cut(bytes, .jpeg))
   }
 
-  @Test func `of the Adobe segment of a JPEG only the colour information stays`() throws {
+  @Test func `the Adobe segment of a JPEG keeps only its colour information`() throws {
     let bytes = try sample("cmyk.jpg")
     let offset = try #require(offsets(of: Array("Adobe".utf8), in: bytes).first)
     var soiled = bytes

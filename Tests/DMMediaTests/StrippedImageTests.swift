@@ -7,7 +7,8 @@ import Testing
 
 struct StrippedImageTests {
   @Test(arguments: MediaSample.editable)
-  func `only structure, colour information and every pixel are left`(_ sample: MediaSample) throws {
+  func `a stripped image keeps only its structure, its colour information and all pixels`(_ sample: MediaSample) throws
+  {
     let folder = try SampleFolder()
     let clean = "clean-\(sample.name)"
     try sample.make(in: folder)
@@ -49,7 +50,7 @@ struct StrippedImageTests {
   }
 
   @Test(arguments: MediaSample.editable)
-  func `a stripped image is stripped again as a single range`(_ sample: MediaSample) throws {
+  func `stripping a stripped image again changes nothing`(_ sample: MediaSample) throws {
     let folder = try SampleFolder()
     try sample.make(in: folder)
     try folder.cut(sample.name, to: "clean")
@@ -72,7 +73,7 @@ struct StrippedImageTests {
   @Test(arguments: [
     "baseline.jpg", "ffmpeg.jpg", "alpha.png", "lossy.webp", "lossless.webp", "moving.webp",
   ])
-  func `only the orientation of the metadata is kept`(_ name: String) throws {
+  func `of the metadata only the orientation is kept`(_ name: String) throws {
     let folder = try SampleFolder()
     let sample = try #require(MediaSample.editable.first { $0.name == name })
     try sample.make(in: folder)

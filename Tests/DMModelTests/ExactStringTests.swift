@@ -3,7 +3,7 @@ import Testing
 
 /// Texts compared and searched byte for byte.
 @Suite struct ExactStringTests {
-  @Test("a byte is found at each offset of a text of each length up to forty, and not where it is not")
+  @Test("a byte is found at each offset of a text of up to forty bytes, and only if the text has this byte")
   func contains() {
     for count in 0...40 {
       let bytes = [UInt8](repeating: UInt8(ascii: "a"), count: count)
@@ -18,7 +18,7 @@ import Testing
     }
   }
 
-  @Test("a byte that is not in a text is not found next to bytes of all other values")
+  @Test("a byte that a text does not have is not found, even if the text has bytes of all other values")
   func notContained() {
     let others = String(String.UnicodeScalarView((1..<0x0800).compactMap(Unicode.Scalar.init)))
     for offset in 0..<8 {
@@ -29,7 +29,7 @@ import Testing
     }
   }
 
-  @Test("texts of each length up to forty are the same until one of their bytes differs")
+  @Test("texts of up to forty bytes are equal only if all their bytes are equal")
   func equality() {
     for count in 0...40 {
       let bytes = [UInt8](repeating: UInt8(ascii: "a"), count: count)

@@ -48,7 +48,7 @@ struct IdentifierTests {
     "019ac5f2-0a3b-7c4d-8e5f-0123456789ab-",
     "０19ac5f2-0a3b-7c4d-8e5f-0123456789ab",
   ])
-  func `what is not a UUID is refused`(_ text: String) throws {
+  func `a text that is not a UUID is refused`(_ text: String) throws {
     #expect(Identifier(text) == nil)
   }
 }

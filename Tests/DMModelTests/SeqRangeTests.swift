@@ -23,7 +23,7 @@ struct SeqRangeTests {
   }
 
   @Test(arguments: 1...20 as ClosedRange<UInt64>)
-  func `the difference of a range and a set is the gaps of the set in the range`(_ seed: UInt64) throws {
+  func `subtracting a set from a range gives the gaps of the set in the range`(_ seed: UInt64) throws {
     var random = SplitMix64(seed: seed)
     for _ in 0..<300 {
       let taken = Set((0..<random.below(20)).map { _ in 1 + random.below(30) })
@@ -45,7 +45,7 @@ struct SeqRangeTests {
   }
 
   @Test(arguments: 1...20 as ClosedRange<UInt64>)
-  func `an overlay has for each number its only reader, or that there are several`(_ seed: UInt64) throws {
+  func `an overlay says for each number which one user has read it, or that several have`(_ seed: UInt64) throws {
     var random = SplitMix64(seed: seed)
     for _ in 0..<100 {
       var marks: [ReadMark] = []

@@ -27,7 +27,8 @@ struct StatusChangeTests {
   }
 
   @Test(arguments: 1...20 as ClosedRange<UInt64>)
-  func `a status change has a message once if no user but its sender had marked it, else never`(_ seed: UInt64) {
+  func `status changes include a message once if no user but its sender had marked it, otherwise never`(_ seed: UInt64)
+  {
     var random = SplitMix64(seed: seed)
     for number in 1...400 {
       let lower = 1 + random.below(20)
@@ -49,14 +50,14 @@ struct StatusChangeTests {
     }
   }
 
-  @Test func `without marks the status changes in the whole range for all other senders`() {
+  @Test func `without earlier marks, a mark changes the status of all messages of other senders in its range`() {
     #expect(
       StatusChange.changes(3...7, by: 1, over: []) == [StatusChange(range: 3...7, senders: .allBut(1))])
     #expect(
       StatusChange.changes(3...7, by: 1, over: [[], []]) == [StatusChange(range: 3...7, senders: .allBut(1))])
   }
 
-  @Test func `numbers that one other user had read change only for messages of that user`() {
+  @Test func `where one other user had read messages, only the status of that user's own messages changes`() {
     let marks = [ReadMark(range: 1...4, reader: 2), ReadMark(range: 5...5, reader: nil)]
     #expect(
       StatusChange.changes(3...7, by: 1, over: [marks]) == [

@@ -42,7 +42,7 @@ import Testing
     #expect(try store.snippet("**one** lunch", "lunch") == "**one** **lunch**")
   }
 
-  @Test func `many snippets are made in one call, several times`() throws {
+  @Test func `one call makes many snippets, and can be repeated`() throws {
     let store = try SearchStore()
     for _ in 0..<3 {
       let snippets = try store.store.searchIndex.snippets(

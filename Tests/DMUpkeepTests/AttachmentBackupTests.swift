@@ -184,7 +184,7 @@ struct AttachmentBackupTests {
     }
   }
 
-  @Test func `an unread dump keeps a purge from removing contents, and blocks nothing else`() throws {
+  @Test func `a dump whose output is not read keeps a purge from removing contents, and blocks nothing else`() throws {
     let store = try TemporaryStore.carrying()
     let dump = try store.upkeep.dump()
     try store.execute("DELETE FROM attachment WHERE name = 'unsent'")
@@ -227,7 +227,9 @@ struct AttachmentBackupTests {
     #expect(statistics.contentsBytes == 2 * ContentFolder.chunkBytes + 17 + 100 + 900 + 700)
   }
 
-  @Test func `a restore into a store that gets a user meanwhile fails and removes only its own contents`() throws {
+  @Test func `a restore into a store that gets a user during the restore fails and removes only its own contents`()
+    throws
+  {
     let store = try TemporaryStore.carrying()
     let path = try store.elsewhere("backup")
     _ = try store.upkeep.backUp(to: path)

@@ -130,7 +130,7 @@ struct BackupTests {
     (3_006_023, false), (3_007_000, true), (3_040_001, true), (3_044_005, true), (3_044_006, false), (3_045_000, true),
     (3_050_006, true), (3_050_007, false), (3_051_000, true), (3_051_002, true), (3_051_003, false), (3_053_000, false),
   ])
-  func `the SQLite versions with the WAL reset bug are known`(version: Int, hasFault: Bool) {
+  func `SQLite versions with the WAL reset bug are recognized`(version: Int, hasFault: Bool) {
     #expect(Connection.hasLogResetFault(version) == hasFault)
   }
 }

@@ -49,7 +49,7 @@ struct FlipTortureTests {
   }
 
   /// Two pages of the change log in each other's places: a stream that goes on from a number would never end.
-  @Test func `a change log that is out of order is an error`() throws {
+  @Test func `reading a change log whose pages are out of order is an error`() throws {
     let store = try TemporaryStore.filled(messages: 120)
     let alice = try store.messenger("alice")
     for number in 1...600 { try alice.say("more \(number)", to: "bob") }

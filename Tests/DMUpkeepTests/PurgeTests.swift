@@ -65,7 +65,7 @@ struct PurgeTests {
     #expect(try store.findings() == [])
   }
 
-  @Test func `a purge removes all old rows of the change log at once`() throws {
+  @Test func `one purge removes all old rows of the change log`() throws {
     let store = try TemporaryStore()
     try store.messenger("alice").say("hi", to: "bob")
     let count = try store.integers("SELECT count(*) FROM change")[0][0] ?? 0

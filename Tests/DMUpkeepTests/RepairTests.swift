@@ -38,7 +38,7 @@ struct RepairTests {
     "INSERT INTO reaction VALUES (2, 1, '+', 1)", "INSERT INTO block VALUES (1, 2, 1)",
     "INSERT INTO hidden_range VALUES (1, 3, 12, 14, 1, 0)",
   ])
-  func `a repair counts rows that were not written by us, and leaves their digests invalid`(sql: String) throws {
+  func `a repair counts rows that other programs wrote, and leaves their digests invalid`(sql: String) throws {
     let store = try TemporaryStore.filled()
     try store.execute(sql)
     #expect(try store.findings().contains { [.counts, .ranges].contains($0.check) })
@@ -46,7 +46,7 @@ struct RepairTests {
     #expect(try store.findings().map(\.check) == [.digests])
   }
 
-  @Test func `a repair marks announcements as read if only their count was, and later messages are unread`() throws {
+  @Test func `a repair corrects the read ranges of announcements, and later messages stay unread`() throws {
     let store = try TemporaryStore()
     let (alice, bob) = (try store.messenger("alice"), try store.messenger("bob"))
     _ = try alice.createGroup(titled: "team", with: ["bob"])

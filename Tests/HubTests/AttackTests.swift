@@ -88,7 +88,7 @@ struct AttackTests {
     }
   }
 
-  @Test func `a hidden conversation answers like one that does not exist`() throws {
+  @Test func `a hidden conversation gives the same answers as one that does not exist`() throws {
     for id in [direct, group] {
       let isFormer = id == group
       for act in Outbox.Act.allCases where ![.begin, .group, .profile].contains(act) {
@@ -267,7 +267,7 @@ struct AttackTests {
     #expect(page.filter { $0.kind == .reaction } == reactions && !page.contains { $0.seq == hidden.seq })
   }
 
-  @Test func `a person comes back without the history at most 512 times`() throws {
+  @Test func `after 512 stays in a group, a person is added again only with the history`() throws {
     let add = { HubOperation(.add, conversation: self.group, handles: ["mallory"]) }
     let remove = { HubOperation(.remove, conversation: self.group, handles: ["mallory"]) }
     // Stays that touch are one.

@@ -72,7 +72,7 @@ struct FileAttackTests {
     #expect(try mallory.text(of: .random) == nil)
   }
 
-  @Test func `only its uploader can read a file that no message has`() throws {
+  @Test func `a file that no message has can be read only by its uploader`() throws {
     let file = Identifier.random
     try alice.upload(file, "mine")
     #expect(try alice.text(of: file) == "mine" && bob.text(of: file) == nil)
@@ -125,7 +125,7 @@ struct FileAttackTests {
     }
   }
 
-  @Test func `the file of a deleted message goes, unless another message has it`() throws {
+  @Test func `the file of a deleted message is erased, unless another message has it`() throws {
     let (first, second) = (Identifier.random, Identifier.random)
     let file = Identifier.random
     try alice.upload(file, "twice")
@@ -166,7 +166,7 @@ struct FileAttackTests {
     #expect(try hub.query("SELECT id FROM dm.file WHERE id IN ('\(old)', '\(new)')") == ["\(new)"])
   }
 
-  @Test func `a member who keeps a file locked stops no push of others, and uploads at once cannot evade the limit`()
+  @Test func `a member who keeps a file locked stops no push, and concurrent uploads cannot evade the limit`()
     throws
   {
     let message = Identifier.random
@@ -198,7 +198,7 @@ struct FileAttackTests {
     #expect(try alice.link.put([chunk], of: first, first: 2).fault == "over_quota")
   }
 
-  @Test func `uploads count against the limits of an hour and of a person`() throws {
+  @Test func `uploads count against the hourly limit and against the person's limit of stored bytes`() throws {
     // Each file counts a little more than its size.
     try hub.administrator.limit([.fileBytesPerHour((1 << 20) + 2000)])
     let (file, chunk) = (Identifier.random, [UInt8](repeating: 7, count: 262_144))
@@ -215,7 +215,7 @@ struct FileAttackTests {
     #expect(try alice.link.upload(.random, size: 2 << 20).fault == nil)
   }
 
-  @Test func `a hub that moved takes no files, and a revoked member gets none`() throws {
+  @Test func `a hub that moved accepts no uploads, and a revoked member can fetch no files`() throws {
     try hub.administrator.move(to: HubAddress("elsewhere.example"), authority: nil)
     let moved = Result { try alice.link.upload(.random, size: 1) }
     #expect(throws: HubFault.self) { try moved.get() }

@@ -54,7 +54,7 @@ struct FloorTests {
     return try bob.messenger.history(query).rest().map(\.text)
   }
 
-  @Test func `all ranges of a history are fetched`() throws {
+  @Test func `the missing messages of all ranges of a history are fetched`() throws {
     #expect(try stored(bob) == Array(31...40))
     let found = try texts { $0.ranges = [RangeReference(from: 1, to: 2), RangeReference(from: 5, to: 6)] }
     #expect(found == ["message 1", "message 2", "message 5", "message 6"])
@@ -62,13 +62,13 @@ struct FloorTests {
     try bob.check()
   }
 
-  @Test func `a history by time says that older messages are left out`() throws {
+  @Test func `a history of a time range says that older messages are left out`() throws {
     let time = try #require(try alice.messages("bob").first { $0.seq == 20 }).createdAt
     #expect(try texts { $0.since = .time(time) }.count == 10)
     #expect(bob.messenger.leftOut == 1)
   }
 
-  @Test func `messages with changes that a stopped consumer has not received stay`() throws {
+  @Test func `messages whose changes a stopped consumer has not received are not removed`() throws {
     let store = try bob.messenger.linkedStore().0
     try alice.messenger.edit([Edit(MessageReference("bob:35"), .delete(forEveryone: true))]).forEach {
       _ = try $0.get()
@@ -89,7 +89,7 @@ struct FloorTests {
     #expect(try stored(bob) == Array(51...60))
   }
 
-  @Test func `after the hub was set back the whole conversation is here, and none of it is new`() throws {
+  @Test func `after a restore of the hub, the whole conversation is in the store, without new message events`() throws {
     let backup = hub.model
     try alice.say("later", to: "bob")
     try settle([alice, bob])
@@ -107,7 +107,7 @@ struct FloorTests {
     try bob.check()
   }
 
-  @Test func `a page that the hub cannot give in time does not stop what is queued`() throws {
+  @Test func `a page of messages that the hub cannot return in time does not stop queued messages`() throws {
     bob.link.failsPages = true
     #expect(try texts { $0.ranges = [RangeReference(from: 1, to: 2)] }.isEmpty)
     #expect(bob.messenger.leftOut == 1)
@@ -117,7 +117,7 @@ struct FloorTests {
     #expect(try !bob.engine.hasPages())
   }
 
-  @Test func `an edit of a message that cannot be fetched fails alone`() throws {
+  @Test func `an edit of a message that cannot be fetched fails, and the other edits of its batch succeed`() throws {
     let results = try offline().edit([
       Edit(MessageReference("alice:3"), .react("👍")), Edit(MessageReference("alice:40"), .react("👍")),
     ])
@@ -132,7 +132,7 @@ struct FloorTests {
     return messenger
   }
 
-  @Test func `a blocked user does not keep the messages of others`() throws {
+  @Test func `unread messages of a blocked user do not keep other messages from being removed`() throws {
     let carol = try hub.joined("carol")
     try settle([alice, bob, carol])
     _ = try alice.messenger.createGroup(titled: "ops", with: [Handle("bob"), Handle("carol")])

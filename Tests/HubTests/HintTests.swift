@@ -11,7 +11,9 @@ import Testing
 struct HintTests {
   let hub = SharedHub()
 
-  @Test func `hints without changes are followed less and less often, and a comparison finds changes`() throws {
+  @Test func `hints that bring no changes are followed less and less often, and a comparison finds later changes`()
+    throws
+  {
     let (alice, bob) = (try hub.joined("alice"), try hub.joined("bob"))
     try alice.sync()
     try alice.say("hello", to: "bob")
@@ -93,7 +95,7 @@ struct HintTests {
     withExtendedLifetime(machine) {}
   }
 
-  @Test func `a message to someone who has just begun the conversation is numbered without a comparison`() throws {
+  @Test func `a message to a user who has just begun the same conversation is numbered without a comparison`() throws {
     let (alice, bob) = (try hub.joined("alice"), try hub.joined("bob"))
     try alice.sync()
     try bob.sync()

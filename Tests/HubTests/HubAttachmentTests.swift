@@ -41,7 +41,7 @@ struct HubAttachmentTests {
     #expect(read(json).map(\.attachment.name) == ["good"])
   }
 
-  @Test func `a size that no file has leaves the attachment out`() {
+  @Test func `an attachment with an impossible size is left out`() {
     for size in ["-1", "17179869185", "1.5", #""1""#] {
       let json = #"{"file":"\#(Identifier(high: 2, low: 2))","sha256":"\#(hash)","size_bytes":\#(size)}"#
       #expect(read(json).count == 1, "\(size)")
@@ -64,7 +64,7 @@ struct HubAttachmentTests {
     #expect(read(#"{\#(members(#","mime_type":"image/svg+xml""#))}"#).last?.attachment.mimeType == "image/svg+xml")
   }
 
-  @Test func `members that do not fit are left out, and the attachment stays`() throws {
+  @Test func `invalid fields of an attachment are left out, and the attachment stays`() throws {
     let others = #","kind":"spell","width":0,"height":-3,"duration":-1,"waveform":"00ff","thumbnail":{"width":1}"#
     let attachment = try #require(read("{\(members(others))}").last?.attachment)
     #expect(attachment.kind == .file && attachment.width == nil && attachment.height == nil)

@@ -43,7 +43,7 @@ struct HubConnectionTests {
     HubComparison.Conversation(id: a, rev: rev, mark: mark, sees: sees)
   }
 
-  @Test func `a conversation is pulled if it is new here, has another rev, or another mark`() {
+  @Test func `a conversation is pulled if it is new to the store, or has another rev or another mark`() {
     for (conversation, row, isPulled) in [
       (listed(5, first), held(), false), (listed(6, second), held(), true), (listed(5, second), held(), true),
       (listed(5, first), nil, true),
@@ -72,7 +72,7 @@ struct HubConnectionTests {
     #expect(connection.take(.notListed(b)) == [.beginAnew(b, .gone)])
   }
 
-  @Test func `a log that does not continue ours is compared once, then set aside until the next connection`() {
+  @Test func `a log that does not continue the store's is compared once, then set aside until the next connection`() {
     let connection = open()
     for id in [a, b, a] { connection.enqueue(id) }
     #expect(connection.toPull == [a, b])
@@ -88,7 +88,7 @@ struct HubConnectionTests {
     #expect(connection.take(.doesNotFit(b, .storeDamaged)) == [.setAside(b, .storeDamaged)] && connection.toPull == [])
   }
 
-  @Test func `a successful pull ends the doubt about a log, and after a full page the pull continues`() {
+  @Test func `after a successful pull a log is no longer doubtful, and after a full page the pull continues`() {
     let connection = open()
     _ = connection.take(.doesNotContinue(a))
     _ = connection.take(.pulling([a]))
@@ -112,7 +112,7 @@ struct HubConnectionTests {
     #expect(standby.take(.pulled(a, count: 3, limit: 10, held: held(namedRev: 7))) == [.endFault(a)])
   }
 
-  @Test func `the horizon is taken once all listed conversations are pulled`() {
+  @Test func `the horizon is returned once, when no listed conversation is left to pull`() {
     let connection = open()
     _ = connection.take(.listed(listed(6, second), held: held()))
     _ = connection.take(.compared(horizon: "6"))

@@ -20,7 +20,7 @@ struct InvitationTests {
     #expect(throws: HubFault.self) { try PQConnection(Credentials(invitation).settings()) }
   }
 
-  @Test func `joining with a token that was used is an error that says so, and keeps the password`()
+  @Test func `joining with a used token is an error that says so, and keeps the login's password`()
     throws
   {
     let hub = try PostgresHub()
@@ -52,7 +52,7 @@ struct InvitationTests {
     #expect(!isSent)
   }
 
-  @Test func `a socket in a folder that every user can write to gets no password`() throws {
+  @Test func `no password is sent to a socket in a folder that every user can write to`() throws {
     let credentials = Credentials(host: "/tmp", port: "5432", database: "x", user: "u", password: "p")
     if try PQConnection.libraryVersion() >= 160_000 {
       #expect(try credentials.settings().contains { $0.name == "require_auth" })

@@ -38,7 +38,7 @@ struct LaterVersionTests {
     return try select.step() ? select.withBytes(0) { $0.map(Array.init) } : nil
   }
 
-  @Test func `a message of a later version is unread, says that it cannot be read, and is kept`() throws {
+  @Test func `a message of a later version counts as unread, has the kind 'unreadable', and is kept`() throws {
     let (alice, _, _) = try received()
     let message = try #require(try alice.messages("bob").last)
     #expect(message.seq == 2 && message.text == nil && message.systemKind == .unreadable)

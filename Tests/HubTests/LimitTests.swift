@@ -27,7 +27,7 @@ struct LimitTests {
     }
   }
 
-  @Test func `what is within the limit of an act is done, and the rest is postponed in order`() throws {
+  @Test func `operations within the limit of their kind are carried out, and the rest is postponed in order`() throws {
     try hub.administrator.limit([.act("say", perMinute: 60), .act("title", perMinute: 1)])
     let title = HubOperation(.title, conversation: group, payload: "{}")
     let answers = try alice.push([title] + says(59) + [title] + says(1))
@@ -45,7 +45,7 @@ struct LimitTests {
     #expect(try hub.administrator.limits() == [.bytesPerHour(64 << 20), .fileBytesPerHour(1 << 30)])
   }
 
-  @Test func `of a push that is too large for the hour, the first part is done`() throws {
+  @Test func `if a push exceeds the hourly limit, its first operations are carried out`() throws {
     try hub.administrator.limit([.bytesPerHour(1 << 20)])
     let answers = try alice.push(says(4, bytes: 300_000))
     #expect(answers.map { $0.fault ?? "done" } == ["done", "done", "over_quota", "over_quota"])
@@ -53,7 +53,7 @@ struct LimitTests {
     #expect(try hub.administrator.limits() == [.bytesPerHour(1 << 20), .fileBytesPerHour(1 << 30)])
   }
 
-  @Test func `an operation waits for the limit that stops it, and what is not done does not count`() throws {
+  @Test func `an operation waits only for the limit that stops it, and refused operations do not count`() throws {
     try hub.administrator.limit([.bytesPerHour(1 << 20), .act("say", perMinute: 2)])
     let first = try alice.push(says(10, bytes: 200_000))
     #expect(first.map { $0.fault == nil } == [true, true] + Array(repeating: false, count: 8))
@@ -66,7 +66,7 @@ struct LimitTests {
     #expect(try alice.push(says(95)).allSatisfy { $0.fault == nil })
   }
 
-  @Test func `what does not fit beside the messages that are kept waits until some are deleted`() throws {
+  @Test func `a message over the limit of stored bytes waits until other messages are deleted`() throws {
     try hub.administrator.limit([.bytesPerPerson(1 << 20)])
     #expect(
       try hub.administrator.limits() == [.bytesPerHour(64 << 20), .fileBytesPerHour(1 << 30), .bytesPerPerson(1 << 20)])

@@ -91,7 +91,7 @@ struct LinkedStoreTests {
     for machine in machines { try machine.check() }
   }
 
-  @Test func `messages sent while a machine was away are new, those from before it joined are history`() throws {
+  @Test func `messages sent while a machine was away give events, and those from before it joined give none`() throws {
     let (alice, bob) = (try hub.joined("alice"), try hub.joined("bob"))
     try alice.sync()
     try alice.say("hello", to: "bob")
@@ -137,7 +137,7 @@ struct LinkedStoreTests {
     for machine in machines { try machine.check() }
   }
 
-  @Test func `one delivery receipt of a group is for all messages that come within its delay`() throws {
+  @Test func `one delivery receipt of a group covers all messages that arrive within its delay`() throws {
     let (alice, bob) = (try hub.joined("alice"), try hub.joined("bob"))
     for machine in [alice, bob] { try machine.sync() }
     _ = try alice.messenger.createGroup(titled: "ops", with: [Handle("bob")])
@@ -161,7 +161,8 @@ struct LinkedStoreTests {
     for machine in [alice, bob] { try machine.check() }
   }
 
-  @Test func `messages become delivered when their recipient joins, and when they unblock the sender`() throws {
+  @Test func `messages become delivered when their recipient joins, and when the recipient unblocks the sender`() throws
+  {
     let alice = try hub.joined("alice")
     _ = hub.model.invite("bob")
     try alice.sync()
@@ -197,7 +198,7 @@ struct LinkedStoreTests {
     for machine in [alice, bob] { try machine.check() }
   }
 
-  @Test func `a request to compare is answered even if others follow it without a pause`() throws {
+  @Test func `a request for a comparison is answered even if other requests follow it without a pause`() throws {
     let alice = try hub.joined("alice")
     let location = alice.messenger.location
     _ = createFolder(location.live)

@@ -10,7 +10,7 @@ import Testing
 struct MachinesTests {
   let hub = SharedHub()
 
-  @Test func `a bot on two machines sends a message once, and it stays queued on neither`() throws {
+  @Test func `a bot on two machines sends a message once, and the message stays queued on neither machine`() throws {
     let (alice, bob) = (try hub.joined("alice"), try hub.joined("bob"))
     let second = try hub.joined("bob")
     try settle([alice, bob, second])
@@ -55,7 +55,7 @@ struct MachinesTests {
     try second.check()
   }
 
-  @Test func `an edit of a message that the hub refuses is refused with it`() throws {
+  @Test func `if the hub refuses a message, the edit of this message is refused too`() throws {
     let (alice, bob) = (try hub.joined("alice"), try hub.joined("bob"))
     try settle([alice, bob])
     _ = try alice.messenger.createGroup(titled: "ops", with: [Handle("bob")])
@@ -102,7 +102,7 @@ struct MachinesTests {
     for machine in [alice, bob] { try machine.check() }
   }
 
-  @Test func `an edit of a message that the hub may have stays shown until the hub has the edit`() throws {
+  @Test func `an edit stays visible if the hub may already have the message but not the edit`() throws {
     let (alice, bob) = (try hub.joined("alice"), try hub.joined("bob"))
     try settle([alice, bob])
     try alice.say("hello", to: "bob")
@@ -122,7 +122,7 @@ struct MachinesTests {
     try alice.check()
   }
 
-  @Test func `messages over the quota wait and are not refused, and later ones do not overtake them`() throws {
+  @Test func `messages over the quota wait instead of being refused, and later messages do not overtake them`() throws {
     let (alice, bob) = (try hub.joined("alice"), try hub.joined("bob"))
     try settle([alice, bob])
     try alice.say("hello", to: "bob")
@@ -196,7 +196,7 @@ struct MachinesTests {
     try bob.check()
   }
 
-  @Test func `messages sent during the first fill of a machine are new, and earlier ones are not`() throws {
+  @Test func `messages sent during the first fill of a machine give events, and earlier ones give none`() throws {
     let (alice, bob) = (try hub.joined("alice"), try hub.joined("bob"))
     try settle([alice, bob])
     try alice.say("before", to: "bob")

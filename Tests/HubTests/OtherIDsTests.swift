@@ -10,7 +10,9 @@ import Testing
 struct OtherIDsTests {
   let hub = SharedHub()
 
-  @Test func `the id of a queued message stays valid if the hub has another, and its event has both`() throws {
+  @Test func `if the hub has another id for a queued message, the queued id stays valid, and the event has both ids`()
+    throws
+  {
     let bob = try hub.joined("bob")
     let (first, second) = (try hub.joined("alice"), try hub.joined("alice"))
     let answer = try Outgoing(to: ConversationReference("bob"), text: "answer", nonce: "r1")

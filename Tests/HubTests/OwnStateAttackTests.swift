@@ -31,7 +31,7 @@ struct OwnStateAttackTests {
     try member.link.ownStates(after: rev, given, limit: 100).map { String(decoding: $0.state, as: UTF8.self) }
   }
 
-  @Test func `a state is replaced only by somebody who has it, and is returned in any case`() throws {
+  @Test func `an own state is replaced only if its present mark is given, and is returned in any case`() throws {
     let first = try #require(try alice.link.ownStates(after: 0, [state("one")], limit: 10).first)
     #expect(first.rev == 1)
     #expect(try texts(alice, after: 1, [state("without a mark")]) == ["one"])
@@ -42,7 +42,7 @@ struct OwnStateAttackTests {
     #expect(try texts(second) == ["two"])
   }
 
-  @Test func `nobody sees the states of others, or learns from them which conversations exist`() throws {
+  @Test func `a person cannot see own states of others, or learn from own states which conversations exist`() throws {
     _ = try texts(alice, [state("secret"), state("general", of: HubOwnState.general)])
     #expect(try texts(mallory).isEmpty)
     let unknown = Identifier.random(.direct("alice", "carol"))
@@ -52,7 +52,7 @@ struct OwnStateAttackTests {
     #expect(try mallory.state(of: "SELECT * FROM dm.own_state") == "42501")
   }
 
-  @Test func `states count against the limits, and too large ones are not kept`() throws {
+  @Test func `own states count against the limits, and own states that are too large are not stored`() throws {
     #expect(try texts(alice, [state(String(repeating: "x", count: 524_289))]).isEmpty)
     #expect(try texts(alice, [state(String(repeating: "x", count: 524_288))]).first?.utf8.count == 524_288)
     _ = try hub.query(
@@ -64,7 +64,7 @@ struct OwnStateAttackTests {
     #expect(try alice.state(of: "SELECT dm1.own_states(0, \(many), '{}', '{}', 1)") == "54000")
   }
 
-  @Test func `the other machines of the user are notified, and nobody else`() throws {
+  @Test func `a new own state notifies the user's other machines, and no other person`() throws {
     let second = try hub.link("alice")
     let other = try hub.link("bob")
     for link in [second, other] {
@@ -76,14 +76,14 @@ struct OwnStateAttackTests {
     #expect(try !other.wait(for: .zero).hasOwnStates)
   }
 
-  @Test func `a person who is erased leaves no states, and a revoked machine gets none`() throws {
+  @Test func `the own states of an erased person are erased, and a revoked machine gets none`() throws {
     _ = try texts(alice, [state("one")])
     _ = try hub.administrator.forget("alice")
     #expect(try hub.query("SELECT count(*) FROM dm.own_state") == ["0"])
     #expect(throws: HubFault.self) { try texts(alice) }
   }
 
-  @Test func `nobody can lock out a machine of another person, or the last one of their own`() throws {
+  @Test func `a person cannot revoke a machine of another person, or their own last machine`() throws {
     let machine = try alice.link.open().machine
     _ = try mallory.link.revoke(machine)
     _ = try alice.link.revoke(machine)

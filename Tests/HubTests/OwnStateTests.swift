@@ -29,7 +29,7 @@ struct OwnStateTests: OwnStateScene {
     for machine in [first, second] { try machine.check() }
   }
 
-  @Test func `messages read privately, marked as unread and deleted for the user are so on all machines`() throws {
+  @Test func `private reads, unread marks and deletions for the user are the same on all machines`() throws {
     let (alice, first, second) = try machines()
     let bob = try ConversationReference("alice")
     var options = Messenger.MarkOptions()
@@ -80,7 +80,7 @@ struct OwnStateTests: OwnStateScene {
     #expect(try alice.messages("bob").map(\.status) == Array(repeating: .delivered, count: 5))
   }
 
-  @Test func `a machine that joins later has what the others have decided`() throws {
+  @Test func `a machine that joins later gets the own states of the user's other machines`() throws {
     let (_, first, second) = try machines()
     try change(.pinned(true), on: first)
     _ = try first.messenger.createGroup(titled: "ops", with: [Handle("alice")])
@@ -113,7 +113,9 @@ struct OwnStateTests: OwnStateScene {
     }
   }
 
-  @Test func `of two conversations that got the same name on two machines, all keep the name of the same one`() throws {
+  @Test func `if two machines give two conversations the same name, one conversation keeps it, on both machines`()
+    throws
+  {
     let (_, first, second) = try machines()
     _ = try first.messenger.createGroup(titled: "ops", with: [Handle("alice")])
     try settle([first, second])
@@ -127,7 +129,7 @@ struct OwnStateTests: OwnStateScene {
     #expect(names[0].compactMap(\.self) == ["work"])
   }
 
-  @Test func `what was decided after a backup of the hub is there after its restore`() throws {
+  @Test func `own states that changed after a backup of the hub are kept when it is restored`() throws {
     let (alice, first, second) = try machines()
     try change(.pinned(true), on: first)
     try settle([first, second])
@@ -148,7 +150,7 @@ struct OwnStateTests: OwnStateScene {
     }
   }
 
-  @Test func `a state that names messages which have not come is taken when they have`() throws {
+  @Test func `an own state about messages that have not arrived is applied when they arrive`() throws {
     let (alice, first, second) = try machines()
     try alice.say("text 6", to: "bob")
     try settle([alice, first])
@@ -167,7 +169,7 @@ struct OwnStateTests: OwnStateScene {
     try second.check()
   }
 
-  @Test func `a state that this version cannot read is left alone`() throws {
+  @Test func `an own state that this version cannot read is not changed`() throws {
     let (_, first, second) = try machines()
     try change(.pinned(true), on: first)
     try settle([first, second])

@@ -10,7 +10,8 @@ import Testing
 struct OwnStateTroubleTests: OwnStateScene {
   let hub = SharedHub()
 
-  @Test func `a change of a conversation whose state this version cannot read waits, and others go on`() throws {
+  @Test func `a change to an own state that this version cannot read waits, and other own states are exchanged`() throws
+  {
     let (_, first, second) = try machines()
     _ = try first.messenger.createGroup(titled: "ops", with: [Handle("alice")])
     try settle([first, second])
@@ -24,7 +25,7 @@ struct OwnStateTroubleTests: OwnStateScene {
     #expect(try !conversation(first).isPinned && conversation(second).isPinned)
   }
 
-  @Test func `a state is not given again and again while the answer needs messages that the hub has lost`() throws {
+  @Test func `an own state is not sent without end while the answer needs messages that the hub has lost`() throws {
     let (_, first, second) = try machines()
     let id = try conversation(first).id
     for lastSeq in [98, 99] {
@@ -44,7 +45,7 @@ struct OwnStateTroubleTests: OwnStateScene {
     #expect(first.engine.ownStates.heldUntil > 0)
   }
 
-  @Test func `what was undone before the answer of the hub came stays undone`() throws {
+  @Test func `a change that the user undoes before the hub answers stays undone`() throws {
     let (_, first, second) = try machines()
     try change(.draft("half a"), on: first)
     first.link.losesOwnStates = true
@@ -64,7 +65,7 @@ struct OwnStateTroubleTests: OwnStateScene {
     }
   }
 
-  @Test func `the block of a person that another machine does not know yet is kept`() throws {
+  @Test func `a block is kept by a machine that does not have the blocked person yet`() throws {
     let (_, first, second) = try machines()
     _ = try hub.joined("mallory")
     try first.sync()
@@ -80,7 +81,8 @@ struct OwnStateTroubleTests: OwnStateScene {
     }
   }
 
-  @Test(arguments: [false, true]) func `a name that moves from one conversation to another arrives`(reverses: Bool)
+  @Test(arguments: [false, true])
+  func `a name that is moved from one conversation to another reaches the other machine`(reverses: Bool)
     throws
   {
     let (_, first, second) = try machines()
@@ -101,7 +103,7 @@ struct OwnStateTroubleTests: OwnStateScene {
     #expect(try conversation(first, "+work").isPinned && conversation(first, "+play").ownName == "play")
   }
 
-  @Test func `users that another machine has blocked get no receipts from one that was away`() throws {
+  @Test func `a machine that was away sends no receipts to users that another machine has blocked`() throws {
     let (alice, first, second) = try machines()
     second.engine.close()
     _ = try first.messenger.setBlocked(true, [Handle("alice")])
@@ -115,7 +117,7 @@ struct OwnStateTroubleTests: OwnStateScene {
     for machine in [first, second, third, alice] { try machine.check() }
   }
 
-  @Test func `a conversation that is set aside holds back no other, and is up to date when it can be read again`()
+  @Test func `a conversation that is set aside delays no other, and gets its own state when it can be read again`()
     throws
   {
     let (alice, first, second) = try machines()
@@ -158,7 +160,7 @@ struct OwnStateTroubleTests: OwnStateScene {
     }
   }
 
-  @Test func `a standby that lags changes nothing`() throws {
+  @Test func `a standby that lags does not change own states`() throws {
     let (_, first, second) = try machines()
     let before = hub.model
     try change(.pinned(true), on: second)
@@ -177,7 +179,7 @@ struct OwnStateTroubleTests: OwnStateScene {
     #expect(try !conversation(first).isPinned && !conversation(second).isPinned)
   }
 
-  @Test func `a state that the hub does not keep is not given again at once`() throws {
+  @Test func `an own state that the hub does not store is not sent again at once`() throws {
     let (_, first, _) = try machines()
     let store = try #require(try first.messenger.existingStore())
     try change(.pinned(true), on: first)
@@ -192,7 +194,7 @@ struct OwnStateTroubleTests: OwnStateScene {
     #expect(try store.hubOwnStates.changed(limit: 9, readable: OwnState.prefix).isEmpty)
   }
 
-  @Test func `a machine that was away during a restore undoes nothing that was decided after it`() throws {
+  @Test func `a machine that was away during a restore does not undo changes made after the restore`() throws {
     let (_, first, second) = try machines()
     try change(.draft("old"), on: first)
     _ = try first.messenger.setProfile(ProfileChange(sendsReadReceipts: true))

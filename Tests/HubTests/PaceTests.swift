@@ -55,7 +55,7 @@ struct PaceTests {
     #expect(pace.heldUntil == nil && !pace.isHeld(a))
   }
 
-  @Test func `hints without changes are followed 16 times, and then less and less often`() {
+  @Test func `hints that bring no changes are followed 16 times, and then less and less often`() {
     var pace = Pace()
     let first = (1...17).map { _ in
       defer { pace.judgeHints([], at: 0) }
@@ -72,7 +72,7 @@ struct PaceTests {
     #expect(last, "one that brings something ends it")
   }
 
-  @Test func `a lock delays its conversations, and a lock on no conversation is a temporary failure`() {
+  @Test func `a lock delays the conversations that it is about, and any other lock is a temporary failure`() {
     var pace = Pace()
     let named = pace.recover(from: .locked("", [b]), pushed: [a, b, nil], pull: nil, at: 0)
     #expect(named == .requeue && pace.isHeld(b) && !pace.isHeld(a) && !pace.isHeld(nil))

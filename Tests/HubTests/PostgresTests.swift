@@ -37,7 +37,7 @@ final class PostgresHub {
 }
 
 struct PostgresTests {
-  @Test func `a member of many groups is compared without reading all members for each, although statistics are old`()
+  @Test func `a comparison does not read all members of each group, even if statistics are old`()
     throws
   {
     let hub = try PostgresHub()

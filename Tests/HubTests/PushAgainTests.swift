@@ -39,8 +39,9 @@ struct PushAgainTests {
     return Set(persons.compactMap { hub.model.persons[$0]?.handle })
   }
 
-  @Test(arguments: [false, true]) func `a member who was removed since is not added again`(wasThereBefore: Bool) throws
-  {
+  @Test(arguments: [false, true]) func `after a restore, a member who was removed is not added again`(
+    wasThereBefore: Bool
+  ) throws {
     let (alice, bob) = try group()
     var backup = hub.model
     _ = try alice.messenger.add([Handle("carol")], to: ops.get())
@@ -97,7 +98,7 @@ struct PushAgainTests {
     for machine in [alice, bob, carol] { try machine.check() }
   }
 
-  @Test func `after a restore, a member who left is out again, and the settings are as they were`() throws {
+  @Test func `after a restore, a member who left is a former member again, and lost settings are set again`() throws {
     let (alice, bob) = try group()
     let backup = hub.model
     _ = try alice.messenger.setTitle("new", of: ops.get())

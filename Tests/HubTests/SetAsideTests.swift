@@ -33,7 +33,7 @@ struct SetAsideTests {
   // MARK: Messages that expire
 
   @Test(arguments: [Edit.Act.text("new"), .react("👍"), .delete(forEveryone: true)])
-  func `an act on a message that expires before the push is refused, and its effect is gone`(_ act: Edit.Act) throws {
+  func `an action on a message that expires before the push is refused and undone`(_ act: Edit.Act) throws {
     let (alice, bob) = try members()
     _ = try alice.messenger.send(
       Outgoing(to: ConversationReference("+ops"), text: "short", lifetime: .seconds(3600)))
@@ -55,7 +55,8 @@ struct SetAsideTests {
     try bob.check()
   }
 
-  @Test func `a conversation whose entries do not fit the store is set aside, and all others go on`() throws {
+  @Test func `a conversation whose entries do not fit the store is set aside, and all others are synchronized`() throws
+  {
     let (alice, bob) = try members()
     // No constraint of dm: one that stands for a fault that nobody has found yet.
     try alice.store.execute("CREATE UNIQUE INDEX misfit ON message (text) WHERE text = 'twice'")
@@ -171,7 +172,7 @@ struct SetAsideTests {
     try bob.check()
   }
 
-  @Test func `a log that has lost entries removes nothing from a store, and is set aside until it is whole`()
+  @Test func `a log that has lost entries removes nothing from a store, and is set aside until it is complete`()
     throws
   {
     let (alice, bob) = try members()

@@ -134,7 +134,7 @@ struct SetBackTests {
     try bob.check()
   }
 
-  @Test func `after a restore, a bot gets the messages that it has not had yet, and no others`() throws {
+  @Test func `after a restore, a bot gets the messages that it has not received yet, and no others`() throws {
     let (alice, bob) = try members(["old"])
     let backup = hub.model
     let start = try bob.messenger.here()

@@ -60,7 +60,7 @@ struct SignalAttackTests {
     return try !watcher.link.signals(signals).isEmpty
   }
 
-  @Test func `only members get the typing of members`() throws {
+  @Test func `only members see who is typing in a conversation`() throws {
     _ = try alice.link.signals(typing(in: [direct, group]))
     #expect(try watch(bob) == [direct, group].sorted() && watch(alice).isEmpty)
     #expect(try watch(mallory).isEmpty)
@@ -91,7 +91,7 @@ struct SignalAttackTests {
     #expect(try !seesAnybody(bob))
   }
 
-  @Test func `signals write no row of the log, and too many are refused`() throws {
+  @Test func `signals add no entry to a log, and too many are refused`() throws {
     #expect(
       try hub.query(
         "SELECT relname FROM pg_class WHERE relpersistence = 'u' AND relkind = 'r' AND relnamespace = 'dm'::regnamespace"

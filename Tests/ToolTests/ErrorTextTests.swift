@@ -153,7 +153,7 @@ import Testing
     #expect(error.matches(of: /[0-9a-f]{8}-[0-9a-f-]{27} \(alice, bob; last active/).count == 2, "\(error)")
   }
 
-  @Test func `a backup does not replace another file`() throws {
+  @Test func `a backup does not replace a file that is not a backup`() throws {
     let f = try fixture()
     let path = f.directory + "/file"
     try Data().write(to: URL(filePath: path))

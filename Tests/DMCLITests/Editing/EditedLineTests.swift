@@ -158,7 +158,7 @@ struct EditedLineTests {
     #expect(edited(text, .home, .up, .up, .end) == "one\n你好吗|\nx\nthree")
   }
 
-  @Test func `deletion to an end of the line stops there, and once more joins the neighbouring line`() {
+  @Test func `deletion to an end of the line stops there, and deletion from there joins the neighbouring line`() {
     #expect(edited("one\ntwo", .deleteToStart) == "one\n|")
     #expect(edited("one\ntwo", .deleteToStart, .deleteToStart) == "one|")
     #expect(edited("one\ntwo", .up, .home, .deleteToEnd) == "|\ntwo")
@@ -177,7 +177,7 @@ struct EditedLineTests {
     #expect(shown(line) == "new|")
   }
 
-  @Test func `the history gives the earlier texts, and in the end the unfinished one again`() {
+  @Test func `the history gives the earlier texts, and at its end the unfinished text again`() {
     var line = EditedLine()
     for text in ["one", "two", "two", "", "three"] {
       line.replace(text)
@@ -197,7 +197,7 @@ struct EditedLineTests {
     ignore([.down, .next], in: &line)
   }
 
-  @Test func `an edit to a history entry lasts only until a line is taken`() {
+  @Test func `an edit to a history entry is discarded when a line is entered`() {
     var line = EditedLine("one")
     _ = line.take()
     apply([.previous, .character("!"), .next], to: &line)

@@ -84,7 +84,7 @@ struct FollowerDeliveryTests {
     #expect(try delivered(store) == [1, 0])
   }
 
-  @Test func `a stream marks each conversation up to the last message that it delivered`() throws {
+  @Test func `a stream marks messages as delivered up to the last one that it delivered in each conversation`() throws {
     let store = try TemporaryStore()
     let (alice, bob, carol) = (
       try store.messenger("alice"), try store.messenger("bob"), try store.messenger("carol")

@@ -47,7 +47,9 @@ struct FollowerKindsTests {
     #expect(try store.messenger("bob").received([.conversationUpdated]) == Array(repeating: "ops changed", count: 3))
   }
 
-  @Test func `a stream has no events of a conversation without the user, and naming one is an error`() throws {
+  @Test func `a stream has no events of conversations that the user is not in, and naming one of these is an error`()
+    throws
+  {
     let store = try TemporaryStore()
     let (alice, bob) = (try store.messenger("alice"), try store.messenger("bob"))
     let said = try alice.say("secret", to: "bob")
@@ -177,7 +179,7 @@ struct FollowerKindsTests {
   }
 
   @Test(arguments: [("+nosuch", DMError.Code.unknownConversation), ("nobody", .unknownUser)])
-  func `an unknown group or user is an error at once`(_ name: String, _ expected: DMError.Code) throws {
+  func `naming an unknown group or user is an error at once`(_ name: String, _ expected: DMError.Code) throws {
     let store = try TemporaryStore()
     let query = try EventQuery([ConversationReference(name)])
     #expect(try code { try Follower(try store.messenger("alice"), query) } == expected)

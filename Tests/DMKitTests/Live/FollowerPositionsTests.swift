@@ -89,7 +89,7 @@ struct FollowerPositionsTests {
     }
   }
 
-  @Test func `a stream that does not follow ends, and stays at its end`() throws {
+  @Test func `a stream that does not follow ends, and further reads return nothing`() throws {
     let store = try TemporaryStore()
     let alice = try store.messenger("alice")
     try alice.say("one", to: "bob")

@@ -36,7 +36,7 @@ struct FreshnessTests {
   }
 
   @Test(arguments: [(typing, 5 * second), (present, 30 * second)])
-  func `a signal given while it is watched is fresh for its lifetime`(
+  func `a signal that is given while the folder is watched is fresh for its lifetime`(
     _ signal: LiveFolder.Signal, _ lifetime: Int64
   ) {
     let machine = Machine()
@@ -51,7 +51,7 @@ struct FreshnessTests {
     #expect(machine.look().next == nil)
   }
 
-  @Test func `a repeated signal is fresh for a whole lifetime from when it is seen`() {
+  @Test func `a repeated signal is fresh for a whole lifetime from the time when the repetition is seen`() {
     let machine = Machine()
     machine.give(Self.typing)
     #expect(machine.isFresh(Self.typing))

@@ -50,7 +50,7 @@ struct GapTests {
     #expect(try first(store) == 1)
   }
 
-  @Test func `pruning deletes older changes up to the first that is newer`() throws {
+  @Test func `pruning stops at the first change that is newer than 30 days`() throws {
     let (store, alice, _) = try store(20)
     try age(store, upTo: 10, days: 31)
     try prune(alice)
@@ -62,7 +62,7 @@ struct GapTests {
     #expect(try first(store) == 15)
   }
 
-  @Test func `the newest change is kept, however old`() throws {
+  @Test func `pruning keeps the newest change, however old it is`() throws {
     let (store, alice, _) = try store(20)
     let last = try last(store)
     try age(store, upTo: last, days: 400)
@@ -92,7 +92,7 @@ struct GapTests {
     }
   }
 
-  @Test func `pruning keeps what the consumer that is furthest behind needs`() throws {
+  @Test func `pruning keeps the changes that the consumer furthest behind needs`() throws {
     let (store, alice, bob) = try store(20)
     for (name, rev) in [("a", 12), ("b", 7), ("c", 15)] {
       var query = query(.cursor(try cursor(Rev(number: Int64(rev)), store)))

@@ -131,7 +131,7 @@ struct LiveFolderTests {
     #expect(folder.signals().count == 1)
   }
 
-  @Test func `a link in the place of a signal is not followed`() throws {
+  @Test func `a symbolic link with the name of a signal file is not followed`() throws {
     let (store, folder) = try folder()
     let target = "\(store.location.directory)/target"
     try FileManager.default.createSymbolicLink(

@@ -129,7 +129,7 @@ struct SignalsTests {
     #expect(!FileManager.default.fileExists(atPath: store.location.live))
   }
 
-  @Test func `a typing signal creates a file at its path, and hiding it twice is harmless`() throws {
+  @Test func `a typing signal creates a file at its path, and withdrawing it twice is harmless`() throws {
     let store = try store()
     let signal = try typing("bob", in: "alice", store)
     signal.hide()

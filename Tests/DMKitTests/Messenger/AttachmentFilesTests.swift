@@ -44,7 +44,7 @@ struct AttachmentFilesTests {
     #expect(attachment.name == "link.txt" && attachment.sizeBytes == 3)
   }
 
-  @Test func `preparing a file that changes meanwhile fails and stores nothing`() throws {
+  @Test func `preparing a file that changes during the preparation fails and stores nothing`() throws {
     let store = try TemporaryStore()
     let path = try store.file("one")
     var isChanged = false

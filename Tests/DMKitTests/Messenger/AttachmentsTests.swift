@@ -37,7 +37,7 @@ extension Messenger {
 }
 
 struct AttachmentsTests {
-  @Test func `only its owner sees a prepared file until it is sent, and then all participants do`() throws {
+  @Test func `a prepared file is visible only to its owner until it is sent, and then to all participants`() throws {
     let store = try TemporaryStore()
     let (alice, bob) = (try store.messenger("alice"), try store.messenger("bob"))
     let attachment = try store.prepared("one")
@@ -92,7 +92,7 @@ struct AttachmentsTests {
     #expect(Set(sent.flatMap { $0.message.attachments }.map(\.id)).count == 2)
   }
 
-  @Test func `a message that fails leaves its prepared files unused`() throws {
+  @Test func `a message that cannot be sent leaves its prepared files unused`() throws {
     let store = try TemporaryStore()
     let alice = try store.messenger("alice")
     let one = try store.prepared("one")
@@ -103,7 +103,7 @@ struct AttachmentsTests {
     #expect(try alice.everything(in: "bob").count == 1)
   }
 
-  @Test func `a nonce with other attachments is a conflict`() throws {
+  @Test func `reusing a nonce with other attachments is a conflict`() throws {
     let store = try TemporaryStore()
     let alice = try store.messenger("alice")
     let (one, other) = (try store.prepared("one"), try store.prepared("other"))
@@ -206,7 +206,7 @@ struct AttachmentsTests {
     #expect(listed.map(\.message.seq) == [2, 1, 2, 2, 1])
   }
 
-  @Test func `listing the attachments of a message without any is an error`() throws {
+  @Test func `listing the attachments of a message that has none is an error`() throws {
     let store = try TemporaryStore()
     let alice = try store.messenger("alice")
     try alice.say("hi", to: "bob")

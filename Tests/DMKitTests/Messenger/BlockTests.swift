@@ -18,7 +18,7 @@ struct BlockTests {
     try user.seen(conversation).unreadCount
   }
 
-  @Test func `unblocking lists a deleted conversation again if a message came meanwhile`() throws {
+  @Test func `unblocking returns a deleted conversation to the list if a message came during the block`() throws {
     let group = try OpsGroup()
     for isNew in [false, true] {
       _ = try group.alice.setBlocked(true, ["bob"])
@@ -32,7 +32,8 @@ struct BlockTests {
 
   // MARK: Blocking and unblocking
 
-  @Test func `blocking returns the newly blocked users, and the list is in the order of blocking`() throws {
+  @Test func `blocking returns the newly blocked users, and blocked users are listed in the order of blocking`() throws
+  {
     let group = try OpsGroup()
     #expect(try group.alice.setBlocked(true, ["carol"]).map(\.handle.description) == ["carol"])
     #expect(try group.alice.setBlocked(true, ["bob", "carol", "bob"]).map(\.handle.description) == ["bob"])
@@ -42,7 +43,7 @@ struct BlockTests {
     #expect(try group.alice.blockedUsers().map(\.handle.description) == ["bob"])
   }
 
-  @Test func `blocking a user who is blocked changes nothing, nor does unblocking one who is not`() throws {
+  @Test func `blocking a blocked user and unblocking a user who is not blocked change nothing`() throws {
     let group = try OpsGroup()
     _ = try group.alice.setBlocked(true, ["bob"])
     #expect(try group.changes { _ = try group.alice.setBlocked(true, ["bob"]) } == 0)
@@ -72,7 +73,7 @@ struct BlockTests {
 
   // MARK: In a group
 
-  @Test func `messages of a blocked user are not listed, counted or found, also those sent before`() throws {
+  @Test func `messages of a blocked user are not listed, counted or found, even those from before the block`() throws {
     let group = try OpsGroup()
     try group.bob.say("before", to: "+ops")
     _ = try group.alice.setBlocked(true, ["bob"])
@@ -236,7 +237,7 @@ struct BlockTests {
 
   // MARK: Typing
 
-  @Test func `the blocker does not see the blocked user typing, but the blocked user sees the blocker`() throws {
+  @Test func `the blocker does not see the blocked user typing, but the blocked user sees the blocker typing`() throws {
     let group = try OpsGroup()
     let ops = try group.alice.seen("+ops").id
     _ = try group.alice.setBlocked(true, ["bob"])
@@ -249,7 +250,7 @@ struct BlockTests {
 
   // MARK: Presence
 
-  @Test func `the blocker does not see the blocked user's presence, but the blocked user sees theirs`() throws {
+  @Test func `the blocker does not see the blocked user's presence, but the blocked user sees the blocker's`() throws {
     let group = try OpsGroup()
     _ = try group.alice.setBlocked(true, ["bob"])
     #expect(try group.alice.presence().map(\.user.description) == ["carol"])
@@ -259,7 +260,7 @@ struct BlockTests {
 
   // MARK: After unblocking
 
-  @Test func `after unblocking, the messages sent meanwhile are there and unread`() throws {
+  @Test func `after unblocking, the messages sent during the block are visible and unread`() throws {
     let group = try OpsGroup()
     try group.bob.say("one", to: "alice")
     try group.alice.read(1...1, of: "bob")
@@ -274,7 +275,7 @@ struct BlockTests {
     #expect(try group.store.findings() == [])
   }
 
-  @Test func `after unblocking, the stream has one conversation event for the messages sent meanwhile`() throws {
+  @Test func `after unblocking, the stream has one conversation event for the messages sent during the block`() throws {
     let group = try OpsGroup()
     _ = try group.alice.setBlocked(true, ["bob"])
     try group.bob.say("unheard", to: "+ops")

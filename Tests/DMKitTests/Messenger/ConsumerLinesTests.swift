@@ -107,7 +107,7 @@ struct ConsumerLinesTests {
     #expect(try bot.position == 1)
   }
 
-  @Test func `a line is stale too if an earlier line of its batch acknowledged more`() throws {
+  @Test func `a line with an older cursor than an earlier line of its batch sends nothing`() throws {
     let bot = try Bot()
     #expect(
       try bot.send([bot.line("b", "n1", ack: 1), bot.line("a", "n2", ack: 0), bot.line("c", "n3", ack: 2)]) == [
@@ -116,7 +116,7 @@ struct ConsumerLinesTests {
     #expect(try bot.position == 2)
   }
 
-  @Test func `a known nonce with another text returns the first message and is no error for a consumer`() throws {
+  @Test func `for a consumer, reusing a nonce with another text returns the first message and is no error`() throws {
     let bot = try Bot()
     _ = try bot.send([bot.line("first words", "n1")])
     #expect(try bot.send([bot.line("other words", "n1", ack: 0)]) == ["4 first words again"])
@@ -163,7 +163,7 @@ struct ConsumerLinesTests {
     #expect(try bot.said == ["a"])
   }
 
-  @Test func `a batch that only skips lines is stored too`() throws {
+  @Test func `if all lines of a batch are skipped, their acknowledgements are stored`() throws {
     let bot = try Bot()
     #expect(try bot.send([bot.line("x", to: "nobody", ack: 1)], skips: true) == ["unknown_user"])
     #expect(try bot.position == 1)
@@ -182,7 +182,7 @@ struct ConsumerLinesTests {
     #expect(try bot.said == ["a"])
   }
 
-  @Test func `an unfinished line is not counted as skipped, because it comes again whole`() throws {
+  @Test func `an unfinished line is not counted as skipped, because its event is delivered again`() throws {
     let bot = try Bot()
     let line = ConsumerLine(.failure(DMError(.unfinishedLine, "cut off")), acknowledges: nil)
     #expect(try bot.send([bot.line("a", ack: 0), line], skips: true) == ["4 a", "unfinished_line"])

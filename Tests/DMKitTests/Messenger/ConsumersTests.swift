@@ -229,7 +229,7 @@ struct ConsumersTests {
     }
   }
 
-  @Test func `a conversation created during a consumer's stream counts for its backlog and its marks`() throws {
+  @Test func `a consumer counts and marks messages of a conversation that is created during its stream`() throws {
     let store = try TemporaryStore()
     let (alice, bob) = (try store.messenger("alice"), try store.messenger("bob"))
     var one = query(from: .now, follows: true)

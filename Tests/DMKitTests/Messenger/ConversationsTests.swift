@@ -61,7 +61,7 @@ struct ConversationsTests {
     #expect(try carol.history(of: HistoryQuery()).isEmpty)
   }
 
-  @Test func `a title of a group without the user is unknown, and so is an unused UUID`() throws {
+  @Test func `the title of a group that the user is not in is unknown, and so is an unused UUID`() throws {
     let store = try TemporaryStore()
     _ = try store.messenger("alice").createGroup(titled: "ops", with: ["bob"])
     let carol = try store.messenger("carol")
@@ -96,7 +96,8 @@ struct ConversationsTests {
     #expect(fault.code == (name.hasPrefix("+") ? .unknownConversation : .unknownUser))
   }
 
-  @Test func `the error for an unknown name suggests neither distant names nor groups without the user`() throws {
+  @Test func `the error for an unknown name suggests neither distant names nor groups that the user is not in`() throws
+  {
     let store = try TemporaryStore()
     _ = try store.messenger("bob").createGroup(titled: "secrets", with: [])
     let alice = try store.messenger("alice")

@@ -158,7 +158,7 @@ struct DeletionTests {
 
   // MARK: What is gone
 
-  @Test func `the number of a deleted message is not reused, and numbers from the end skip it`() throws {
+  @Test func `the number of a deleted message is not reused, and numbers counted from the end skip it`() throws {
     let group = try groupWithMessages()
     try group.alice.delete("+ops:4", forEveryone: true)
     #expect(try group.alice.say("four", to: "+ops").number == 5)

@@ -25,7 +25,7 @@ struct DraftTests {
     #expect(try group.bob.received([.conversationUpdated], from: position) == ["ops changed"])
   }
 
-  @Test func `a draft changes no order and no count`() throws {
+  @Test func `a draft changes neither the order of the list nor a count`() throws {
     let group = try OpsGroup()
     try group.alice.say("one", to: "+ops")
     try group.alice.say("later", to: "bob")
@@ -100,7 +100,7 @@ struct DraftTests {
     #expect(try group.bob.sendDraft(in: .direct("alice")).text == "so far")
   }
 
-  @Test func `sending another text leaves the draft`() throws {
+  @Test func `sending another text keeps the draft`() throws {
     let group = try OpsGroup()
     _ = try group.bob.saveDraft("so far", in: Self.ops)
     try group.bob.say("something else", to: "+ops")
@@ -116,7 +116,7 @@ struct DraftTests {
     #expect(try group.alice.texts(in: "+ops") == ["so far"])
   }
 
-  @Test func `a nonce of another text is a conflict, which leaves the draft`() throws {
+  @Test func `sending a draft with a nonce of another text is a conflict, and the draft stays`() throws {
     let group = try OpsGroup()
     try group.bob.say("one", to: "+ops", nonce: "n")
     _ = try group.bob.saveDraft("two", in: Self.ops)
@@ -130,7 +130,8 @@ struct DraftTests {
 
   // MARK: Beginning and ending
 
-  @Test func `a draft creates a direct conversation, which the other user does not see until it is sent`() throws {
+  @Test func `a draft creates a direct conversation, which the other user does not see until the draft is sent`() throws
+  {
     let group = try OpsGroup()
     _ = try group.bob.saveDraft("unsaid", in: .direct("dave"))
     #expect(try group.bob.conversations().map(\.name) == ["dave", "ops"])
@@ -139,7 +140,7 @@ struct DraftTests {
     #expect(try group.dave.conversations().map(\.unreadCount) == [1])
   }
 
-  @Test func `a draft for an unknown user or group, and sending where no draft is, are errors`() throws {
+  @Test func `a draft for an unknown user or group, and sending a draft that does not exist, are errors`() throws {
     let group = try OpsGroup()
     #expect(try code { try group.bob.saveDraft("x", in: .direct("nobody")) } == .unknownUser)
     #expect(try code { try group.bob.saveDraft("x", in: .title("osp")) } == .unknownConversation)

@@ -17,7 +17,7 @@ struct EditTests {
     #expect(try group.store.findings() == [])
   }
 
-  @Test func `after an edit, all see the new text, and a search finds only that`() throws {
+  @Test func `after an edit, all users see the new text, and a search finds only the new text`() throws {
     let group = try OpsGroup()
     try group.alice.say("old words", to: "+ops")
     try group.alice.edit("+ops:2", to: "new words")
@@ -37,7 +37,7 @@ struct EditTests {
     #expect(try code { try group.alice.edit("2", to: "x") } == .badReference)
   }
 
-  @Test func `only its sender can edit a message, not even an owner of the group can`() throws {
+  @Test func `only the sender of a message can edit it; an owner of the group cannot`() throws {
     let group = try OpsGroup()
     try group.bob.say("mine", to: "+ops")
     #expect(try code { try group.alice.edit("+ops:2", to: "x") } == .notAllowed)
@@ -52,7 +52,8 @@ struct EditTests {
     #expect(try code { try group.carol.edit("+ops:2", to: "x") } == .notAllowed)
   }
 
-  @Test func `a user who is not in the group cannot edit by UUID, and its title is unknown to them`() throws {
+  @Test func `a user who is not in a group cannot edit its messages by UUID, and its title is unknown to them`() throws
+  {
     let group = try OpsGroup()
     let sent = try group.alice.say("secret", to: "+ops")
     #expect(try code { try group.dave.edit(sent.id.description, to: "x") } == .notAllowed)
@@ -169,7 +170,7 @@ struct EditTests {
     #expect(try group.carol.received([.messageUpdated], from: position) == ["2 bob is now two"])
   }
 
-  @Test func `a batch of edits goes on past one that fails`() throws {
+  @Test func `a batch of edits continues after an edit that fails`() throws {
     let group = try OpsGroup()
     for text in ["one", "two"] { try group.alice.say(text, to: "+ops") }
     let edits = try [("+ops:2", "eins"), ("+ops:9", "x"), ("+ops:3", "zwei")].map {

@@ -82,7 +82,7 @@ struct ImportAccessTests {
     #expect(try code { try result(alice, left(6)) } == nil)
   }
 
-  @Test func `any user can add to a group that has imported messages only, and its senders join`() throws {
+  @Test func `any user can import into a group that has only imported messages, and the senders join it`() throws {
     let store = try imported()
     let mallory = try store.messenger("mallory")
     #expect(try code { try result(mallory, line("three", from: "carol", at: later(-5))) } == nil)
@@ -164,7 +164,7 @@ struct ImportAccessTests {
     #expect(try code { try result(mallory, line("hi", from: "bob", in: .title("other"), at: Self.past)) } == nil)
   }
 
-  @Test func `a user who blocks a sender does not see what is imported of them`() throws {
+  @Test func `a user who blocks a sender does not see the sender's imported messages`() throws {
     let store = try imported()
     let (alice, bob) = (try store.messenger("alice"), try store.messenger("bob"))
     _ = try bob.setBlocked(true, ["mallory"])

@@ -73,7 +73,7 @@ struct ImportTests {
     #expect(try store.messenger("cem").conversation(.title("old")).firstUnreadSeq == 5)
   }
 
-  @Test func `an import that is repeated adds nothing and returns what is there`() throws {
+  @Test func `an import that is repeated adds nothing and returns the existing messages`() throws {
     let store = try TemporaryStore(users: ["alice"])
     let alice = try store.messenger("alice")
     let lines = [
@@ -88,7 +88,7 @@ struct ImportTests {
     #expect(try store.integers("SELECT count(*) FROM change") == log)
   }
 
-  @Test func `a nonce or an id with another text is a conflict`() throws {
+  @Test func `importing a nonce or an id again with another text is a conflict`() throws {
     let store = try TemporaryStore(users: ["alice"])
     let alice = try store.messenger("alice")
     let id = Identifier(at: Self.time(1))

@@ -66,7 +66,9 @@ struct ImportTimesTests {
   }
 
   @Test(arguments: ["alice", "ann"])
-  func `an import that ended among messages of the same time continues there`(user: String) throws {
+  func `an import that stopped among messages of the same time continues with the next one when repeated`(user: String)
+    throws
+  {
     let store = try TemporaryStore(users: ["alice", "ann"])
     let messenger = try store.messenger(user)
     let lines = try (0..<6).map { try line("\($0)", nonce: "\($0)") }
@@ -78,7 +80,9 @@ struct ImportTimesTests {
     #expect(try times(messenger.importHistory([line("later", nonce: "later")])) == ["6"])
   }
 
-  @Test func `a message that is too early is an error, also after messages of the same time`() throws {
+  @Test func `an imported message that is earlier than the last one is an error, also after messages of the same time`()
+    throws
+  {
     let store = try TemporaryStore(users: ["alice"])
     let alice = try store.messenger("alice")
     _ = try alice.importHistory([
@@ -94,7 +98,7 @@ struct ImportTimesTests {
   }
 
   @Test
-  func `a message with the time of the last one, and without id and nonce, is refused`()
+  func `an imported message without id and nonce is refused if it has the time of the last message`()
     throws
   {
     let store = try TemporaryStore(users: ["alice"])

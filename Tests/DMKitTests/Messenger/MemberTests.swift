@@ -29,7 +29,7 @@ struct MemberTests {
     #expect(try group.store.findings() == [])
   }
 
-  @Test func `a user who is added sees what is said from then on, with nothing unread`() throws {
+  @Test func `a user who is added sees only messages from then on, and has nothing unread`() throws {
     let group = try OpsGroup()
     try group.alice.say("before", to: "+ops")
     _ = try group.alice.add(["dave"], to: .title("ops"))
@@ -40,7 +40,7 @@ struct MemberTests {
     #expect(try group.dave.texts(in: "+ops") == ["after"] && group.dave.unreadCount() == 1)
   }
 
-  @Test func `a user who is added with history sees all that was said, as read`() throws {
+  @Test func `a user who is added with history sees all earlier messages, as read`() throws {
     let group = try OpsGroup()
     try group.alice.say("before", to: "+ops")
     _ = try group.alice.add(["dave"], to: .title("ops"), withHistory: true)
@@ -49,7 +49,7 @@ struct MemberTests {
     #expect(try group.alice.message("+ops:2").status == .sent, "that is no receipt")
   }
 
-  @Test func `adding members changes nothing, and with an unknown user no user is added`() throws {
+  @Test func `adding existing members changes nothing, and if one user is unknown, no user is added`() throws {
     let group = try OpsGroup()
     #expect(try group.changes { _ = try group.alice.add(["bob", "alice"], to: .title("ops")) } == 0)
     #expect(try code { try group.alice.add(["dave", "dvae"], to: .title("ops")) } == .unknownUser)
@@ -105,7 +105,7 @@ struct MemberTests {
     #expect(try group.alice.receipts(for: .number(2, in: .title("ops"))).map(\.user.description) == ["carol"])
   }
 
-  @Test func `a user who is added again does not see what was said meanwhile`() throws {
+  @Test func `a user who is added again does not see the messages from the time of their absence`() throws {
     let group = try OpsGroup()
     try group.alice.say("before", to: "+ops")
     _ = try group.carol.leave(.title("ops"))
@@ -117,7 +117,7 @@ struct MemberTests {
     #expect(try group.store.findings() == [])
   }
 
-  @Test func `a user who is added again with history sees all but what they deleted`() throws {
+  @Test func `a user who is added again with history sees all messages except those that they deleted`() throws {
     let group = try OpsGroup()
     for text in ["one", "two"] { try group.alice.say(text, to: "+ops") }
     try group.carol.delete("+ops:2")
@@ -183,7 +183,7 @@ struct MemberTests {
     }
   }
 
-  @Test func `any member changes the picture, of at most 256 bytes, which is not announced`() throws {
+  @Test func `any member can change the picture, which has at most 256 bytes and is not announced`() throws {
     let group = try OpsGroup()
     let url = "https://example.org/a.png"
     #expect(try group.bob.setAvatar(url, of: .title("ops"))?.avatarURL == url)

@@ -27,12 +27,12 @@ struct MentionTests {
   }
 
   @Test(arguments: ["mail@bob", "7@bob", "é@bob", "@bobby", "@bob7", "@bobé", "alice@bob.example"])
-  func `a letter or digit before the @ or after the handle makes it no mention`(_ text: String) throws {
+  func `a handle is not mentioned if a letter or digit is before its @ or after the handle`(_ text: String) throws {
     #expect(try mentions(text) == [])
   }
 
   @Test(arguments: ["_@bob", "@bob_"])
-  func `an underscore before the @ or after the handle makes it no mention`(_ text: String) throws {
+  func `a handle is not mentioned if an underscore is before its @ or after the handle`(_ text: String) throws {
     #expect(try mentions(text) == [])
   }
 
@@ -41,7 +41,7 @@ struct MentionTests {
     #expect(try mentions(text) == ["bob"])
   }
 
-  @Test func `where several handles fit, the longest counts`() throws {
+  @Test func `if several handles match, the longest one is mentioned`() throws {
     let users = ["alice", "ann", "ann.lee", "ann.lee.jr"]
     #expect(try mentions("@ann.lee, here", users) == ["ann.lee"])
     #expect(try mentions("@ann.", users) == ["ann"])
@@ -59,7 +59,7 @@ struct MentionTests {
       ])
   }
 
-  @Test func `a user who is not in the conversation is not mentioned, nor one who has left`() throws {
+  @Test func `neither a user who was never in the conversation nor a former member is mentioned`() throws {
     let group = try OpsGroup()
     #expect(try group.alice.say("@dave", to: "+ops").mentions == [])
     _ = try group.carol.leave(.title("ops"))
@@ -67,7 +67,7 @@ struct MentionTests {
     #expect(try group.carol.seen("+ops").unreadMentionsCount == 0)
   }
 
-  @Test func `a user who is added later is not mentioned by what was said before`() throws {
+  @Test func `a user who is added later is not mentioned by earlier messages`() throws {
     let group = try OpsGroup()
     try group.alice.say("where is @dave?", to: "+ops")
     _ = try group.alice.add(["dave"], to: .title("ops"), withHistory: true)
@@ -110,7 +110,7 @@ struct MentionTests {
     #expect(try unreadMentions(group.bob) == 0)
   }
 
-  @Test func `an edit mentions those in its new text only`() throws {
+  @Test func `an edit mentions only the users in its new text`() throws {
     let group = try OpsGroup()
     try group.alice.say("@bob", to: "+ops")
     #expect(try group.alice.edit("+ops:2", to: "@carol").mentions.map(\.description) == ["carol"])

@@ -58,7 +58,7 @@ struct OwnStateTests {
     #expect(try code { try group.dave.change(change, in: Self.ops) } == .unknownConversation)
   }
 
-  @Test func `several conversations change at once, or not at all if one of them is unknown`() throws {
+  @Test func `several conversations change together, or not at all if one of them is unknown`() throws {
     let group = try groupAndDirect()
     let some = try ["+ops", "carol", "+ops"].map(ConversationReference.init)
     #expect(try group.bob.change(.pinned(true), in: some).map(\.name) == ["ops", "carol"])
@@ -69,7 +69,7 @@ struct OwnStateTests {
 
   // MARK: Pin
 
-  @Test func `pinned conversations come before all others, and among themselves by activity`() throws {
+  @Test func `pinned conversations come before all others, and are sorted by activity`() throws {
     let group = try groupAndDirect()
     #expect(try list(group.bob) == ["carol", "dave", "ops"])
     _ = try group.bob.change(.pinned(true), in: [.title("ops"), .direct("dave")])

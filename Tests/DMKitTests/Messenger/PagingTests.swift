@@ -88,7 +88,7 @@ struct PagingTests {
         == [[Int64(crowd.count + 1)]])
   }
 
-  @Test func `a message that comes between two pages neither repeats nor hides another conversation`() throws {
+  @Test func `a message that arrives between two pages neither repeats nor hides another conversation`() throws {
     let store = try TemporaryStore()
     let alice = try store.messenger("alice")
     for title in ["a", "b", "c", "d", "e"] { _ = try alice.createGroup(titled: title, with: []) }

@@ -41,7 +41,7 @@ struct PrivateReadTests {
     #expect(try scene.store.findings() == [])
   }
 
-  @Test func `a public mark sends receipts only for messages that become read by it`() throws {
+  @Test func `a public mark sends receipts only for the messages that it makes read`() throws {
     let scene = try Scene()
     try scene.bob.say("11", to: "alice")
     try scene.alice.say("12", to: "bob")

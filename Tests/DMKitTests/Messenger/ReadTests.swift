@@ -18,7 +18,7 @@ struct ReadTests {
     return Scene(store: store, alice: alice, bob: try store.messenger("bob"))
   }
 
-  @Test func `marking returns exactly the messages that changed, and nothing when none did`() throws {
+  @Test func `marking returns exactly the messages that it changed`() throws {
     let scene = try filled()
     let first = try #require(try scene.bob.markRead(.ranges([RangeReference(from: 3, to: 5)]), in: .direct("alice")))
     #expect(first.ranges == [3...5] && first.count == 3 && first.unreadCount == 7)

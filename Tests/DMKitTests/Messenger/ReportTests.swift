@@ -36,7 +36,7 @@ struct ReportTests {
     #expect(try reports(group) == [])
   }
 
-  @Test func `a former member may report what they saw`() throws {
+  @Test func `a former member may report messages that they saw`() throws {
     let group = try OpsGroup()
     try group.bob.say("rude", to: "+ops")
     _ = try group.carol.leave(.title("ops"))

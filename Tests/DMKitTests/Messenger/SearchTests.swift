@@ -61,7 +61,7 @@ import Testing
     #expect(try code { try find("bob", store) { $0.conversations = [.direct("carol")] } } == .unknownConversation)
   }
 
-  @Test func `a search returns at most its limit, over several batches too`() throws {
+  @Test func `a search returns at most as many messages as its limit, also over several batches`() throws {
     let store = try TemporaryStore()
     let alice = try store.messenger("alice")
     for index in 1...250 { try alice.say("lunch \(index)", to: "bob") }

@@ -17,7 +17,7 @@ struct SendTests {
     #expect(!first.isDuplicate)
   }
 
-  @Test func `two users have one conversation, whichever begins`() throws {
+  @Test func `two users have one direct conversation, whichever of them begins it`() throws {
     let store = try TemporaryStore()
     let (alice, bob) = (try store.messenger("alice"), try store.messenger("bob"))
     let one = try alice.say("hi", to: "bob")
@@ -41,7 +41,7 @@ struct SendTests {
     #expect(back == texts.map { Array($0.utf8) })
   }
 
-  @Test func `a text is neither empty, nor over 64 KiB, nor with a NUL`() throws {
+  @Test func `a text has 1 byte to 64 KiB and no NUL`() throws {
     #expect(try code { try Outgoing(to: .direct("bob"), text: "") } == .emptyText)
     #expect(try code { try Outgoing(to: .direct("bob"), text: String(repeating: "x", count: 65_537)) } == .textTooLong)
     #expect(try code { try Outgoing(to: .direct("bob"), text: "a\u{0}b") } == .badField)

@@ -41,7 +41,7 @@ struct StatusTests {
     }
   }
 
-  @Test func `a receipt of a user that the sender blocks does not count for the status`() throws {
+  @Test func `a receipt of a user that the sender blocks does not change the status of the message`() throws {
     let scene = try Scene()
     let alice = try scene.store.messenger("alice")
     for number in 1...3 { try alice.say("\(number)", to: "+ops") }

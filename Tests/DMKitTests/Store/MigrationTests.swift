@@ -89,7 +89,7 @@ struct MigrationTests {
     #expect(try store.integers("SELECT count(*) FROM message") == [[1]])
   }
 
-  @Test func `another program's database is foreign, with or without an application id`() throws {
+  @Test func `another program's database is refused as foreign, with or without an application id`() throws {
     for sql in ["PRAGMA application_id = 1234", "CREATE TABLE t (a)", "PRAGMA user_version = 1"] {
       let store = try newStore(sql)
       #expect(try code { try store.messenger("alice").conversations() } == .storeForeign, "\(sql)")
@@ -250,7 +250,7 @@ struct MigrationTests {
     #expect(seen.participants.map(\.description) == ["alice", "bob"])
   }
 
-  @Test func `a group of version 2 without a creator is owned by its first participant`() throws {
+  @Test func `in a store of version 2, a group without a creator is owned by its first participant`() throws {
     let store = try newStore(String(decoding: fixture("v2.sql"), as: UTF8.self))
     try store.execute("UPDATE conversation SET creator = NULL WHERE id = 2")
     #expect(try store.messenger("bob").conversations().count == 2)

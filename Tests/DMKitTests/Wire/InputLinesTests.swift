@@ -80,7 +80,7 @@ struct InputLinesTests {
     }
   }
 
-  @Test func `a message carries 32 attachments at the most`() throws {
+  @Test func `a message has at most 32 attachments`() throws {
     func line(_ count: Int) -> String {
       let ids = Array(repeating: "\"\(Self.uuid)\"", count: count).joined(separator: ",")
       return #"{"conversation":"bob","attachments":[\#(ids)]}"#
@@ -151,7 +151,7 @@ struct InputLinesTests {
   }
 
   @Test(arguments: ["ops", "+ops"])
-  func `a line of history may name its group by the title`(_ name: String) throws {
+  func `an import line may name its group by the title`(_ name: String) throws {
     let json =
       #"{"conversation":"\#(name)","sender":"ann","text":"hi","created_at":"2026-11-21T14:30:00Z","#
       + #""reply_to_nonce":"n"}"#

@@ -9,7 +9,7 @@ import Testing
   ]
 
   @Test(arguments: files.indices)
-  func `a file that keeps its metadata gives a warning, unless an option asks for that`(index: Int) throws {
+  func `a file that keeps its metadata gives a warning, unless an option asks to keep it`(index: Int) throws {
     let f = try ToolFixture()
     try f.addUsers("alice")
     let (name, bytes) = Self.files[index]

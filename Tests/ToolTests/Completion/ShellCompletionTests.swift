@@ -123,7 +123,7 @@ import Testing
   }
 
   @Test(arguments: shells)
-  func `without a store there are no candidates and no errors`(shell: String) throws {
+  func `without a store, completion gives no candidates and no errors`(shell: String) throws {
     let f = try fixture()
     f.set("DM_STORE", f.directory + "/absent")
     let session = try ShellSession(f, shell, as: "alice")

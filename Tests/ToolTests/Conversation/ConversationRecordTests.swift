@@ -8,7 +8,7 @@ import Testing
     try f.done("dm-list", ["--all"], as: user).records
   }
 
-  @Test func `name is the display name of the other, the title, or the members of a group without a title`() throws {
+  @Test func `name is the display name of the other user, the title, or the members of an untitled group`() throws {
     let f = try ToolFixture()
     try f.addUsers("alice", "bob", "carol")
     try f.done("dm-user", ["set", "--display-name", "Bob B."], as: "bob")

@@ -47,7 +47,7 @@ import Testing
     #expect(try f.done("dm-doctor", ["check", "--deep"], as: "bob").status == .exit(0))
   }
 
-  @Test func `an empty own name clears it, and the same one again changes nothing`() throws {
+  @Test func `an empty own name removes the name, and setting the same name again changes nothing`() throws {
     let f = try fixture()
     let id = try group(f, "ops", by: "alice")
     try f.done("dm-conversation", ["name", "+ops", "mine"], as: "alice")
@@ -71,7 +71,8 @@ import Testing
     }
   }
 
-  @Test func `an own name refers to the same group if another one gets that title, even after leaving`() throws {
+  @Test func `an own name still refers to its group if another group gets that title, even for a former member`() throws
+  {
     let f = try fixture()
     let first = try group(f, "ops", by: "alice", with: "bob")
     try f.done("dm-conversation", ["name", "+ops", "ops"], as: "bob")
@@ -84,7 +85,7 @@ import Testing
     #expect(try f.done("dm-tail", ["+ops", "-n", "2"], as: "bob").records[0]["text"]?.string == "alert")
   }
 
-  @Test func `an ambiguous title lists the id, the members and the last activity of each`() throws {
+  @Test func `the error for an ambiguous title lists the id, the members and the last activity of each group`() throws {
     let f = try fixture()
     let ids = [try group(f, "ops", by: "alice", with: "bob"), try group(f, "ops", by: "carol", with: "bob")]
     let refused = try f.run("dm-send", ["+ops", "alert"], as: "bob")

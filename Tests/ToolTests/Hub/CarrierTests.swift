@@ -21,7 +21,7 @@ struct CarrierTests {
     #expect(bobs.processes.count == 1 && alices.processes.count == 1)
   }
 
-  @Test func `ten senders at once start one sync process, which keeps none of their files open`() throws {
+  @Test func `ten senders at the same time start one sync process, which keeps none of their files open`() throws {
     let hub = try HubFixture()
     _ = try hub.machine("bob")
     let (alice, carriers) = try carried(hub, "alice")

@@ -14,7 +14,7 @@ struct FreshReadTests {
     (["dm-user", "show", "bob"], "\"bob\""),
   ]
 
-  @Test func `a program that only reads shows what the hub has at its first call`() throws {
+  @Test func `a program that only reads shows new messages of the hub at its first call`() throws {
     let hub = try HubFixture()
     let (alice, carriers) = try carried(hub, "alice")
     let bob = try hub.machine("bob")
@@ -31,7 +31,7 @@ struct FreshReadTests {
     }
   }
 
-  @Test func `a consumer of a cron job gets what came since its last run`() throws {
+  @Test func `a consumer of a cron job gets the messages that arrived since its last run`() throws {
     let hub = try HubFixture()
     let (alice, carriers) = try carried(hub, "alice")
     let bob = try hub.machine("bob")
@@ -47,7 +47,7 @@ struct FreshReadTests {
     }
   }
 
-  @Test func `where the hub cannot be reached, a reader says of when it is, and with --fresh it fails`() throws {
+  @Test func `without the hub, a program that reads says how old its data is, and with --fresh it fails`() throws {
     let hub = try HubFixture()
     let (alice, carriers) = try carried(hub, "alice")
     let bob = try hub.machine("bob")
@@ -76,7 +76,7 @@ struct FreshReadTests {
     #expect(wrong.status == .exit(64) && wrong.stderr.contains("'soon' is not a time for --fresh"))
   }
 
-  @Test func `somebody who was invited after the last comparison can be written to at once`() throws {
+  @Test func `a message can be sent at once to a user who was invited after the last comparison`() throws {
     let hub = try HubFixture()
     let (alice, carriers) = try carried(hub, "alice")
     for name in ["bob", "carol", "dave", "erin"] { _ = try hub.machine(name) }

@@ -6,7 +6,7 @@ import Testing
 
 /// What an administrator limits and watches, as members notice it.
 struct HubAdministrationTests {
-  @Test func `a person who has no room left can react and delete, and then send again`() throws {
+  @Test func `a person at the limit of stored bytes can react and delete, and then send again`() throws {
     let hub = try HubFixture()
     let (bob, alice) = (try hub.machine("bob"), try hub.machine("alice"))
     let limits = try hub.hub(["limit", "--disk", "1M"]).records
@@ -33,7 +33,7 @@ struct HubAdministrationTests {
     #expect(try hub.hub(["limit", "--disk", "none", "--text"]).stdout.hasSuffix("of files in an hour\n"))
   }
 
-  @Test func `a hub that cannot store what is pushed is asked ever less often, and dm-sync says so`() throws {
+  @Test func `dm-sync reports that the hub's disk is full, retries, and succeeds when it has room`() throws {
     let hub = try HubFixture()
     let (alice, _) = (try hub.machine("alice"), try hub.machine("bob"))
     try alice.sync()
@@ -57,7 +57,7 @@ struct HubAdministrationTests {
     follower.process.send(SIGKILL)
   }
 
-  @Test func `status ends with 78 for what the administrator has to mend`() throws {
+  @Test func `dm-sync status ends with 78 for a fault that the administrator must correct`() throws {
     let server = try PostgresServer()
     let hub = try HubFixture(server)
     #expect(try hub.hub(["status"]).record["problems"]?.array.isEmpty == true)

@@ -18,7 +18,7 @@ struct HubCutTests {
     return (hub, proxy, alice, bob)
   }
 
-  @Test(arguments: CuttingProxy.Way.allCases) func `a connection that ends after any number of bytes loses nothing`(
+  @Test(arguments: CuttingProxy.Way.allCases) func `nothing is lost when a connection ends after any number of bytes`(
     way: CuttingProxy.Way
   ) throws {
     let (_, proxy, alice, bob) = try cut()

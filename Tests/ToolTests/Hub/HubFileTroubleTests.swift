@@ -36,7 +36,7 @@ struct HubFileTroubleTests: FileTests {
     }
   }
 
-  @Test func `a file that was deleted or is not what its sender said cannot be fetched, and the error says so`() throws
+  @Test func `the error for a file that was deleted or differs from its message says why it cannot be fetched`() throws
   {
     let (hub, alice, bob) = try linked()
     for name in ["one", "two"] { _ = try attach([file(2_000_000, name, in: alice)], to: "bob", alice) }
@@ -57,7 +57,8 @@ struct HubFileTroubleTests: FileTests {
     #expect(names.filter { $0.hasPrefix(".fetch") }.isEmpty, "\(names)")
   }
 
-  @Test func `a message whose file is damaged here fails, and can be sent again when the file is there`() throws {
+  @Test func `a message whose file is damaged in the store fails, and can be retried when the file is restored`() throws
+  {
     let (_, alice, bob) = try linked()
     let small = try file(1000, "small", in: alice)
     let sent = try attach([small], to: "bob", alice)
@@ -75,7 +76,7 @@ struct HubFileTroubleTests: FileTests {
     #expect(try bob.done("dm-tail", ["alice"]).record["attachments"]?.array.count == 1)
   }
 
-  @Test func `a message with a file that is cancelled or deleted leaves nothing on the hub`() throws {
+  @Test func `a message with a file leaves nothing on the hub when it is cancelled or deleted`() throws {
     let (hub, alice, _) = try linked()
     let first = try attach([file(1000, "small", in: alice)], to: "bob", alice)
     let id = try #require(first["id"]?.string)

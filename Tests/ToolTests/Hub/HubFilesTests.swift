@@ -7,7 +7,7 @@ import Testing
 
 /// Files over a hub, from the programs of one person to those of another.
 struct HubFilesTests: FileTests {
-  @Test func `a small file is fetched with its message, a large one when it is asked for, byte for byte`() throws {
+  @Test func `a small file is fetched with its message, and a large one when the user asks for it`() throws {
     let (hub, alice, bob) = try linked()
     let files = try [file(1000, "small", in: alice), file(3_000_000, "large", in: alice), file(0, "empty", in: alice)]
     let sent = try attach(files, to: "bob", alice)
@@ -33,7 +33,7 @@ struct HubFilesTests: FileTests {
     #expect(try hub.sql("SELECT count(*) FROM dm.file WHERE is_whole AND unused_at IS NULL") == "3\n")
   }
 
-  @Test func `a running sync process lets another one carry files, and messages go on meanwhile`() throws {
+  @Test func `a running sync process transfers files in a second process, and sends messages meanwhile`() throws {
     let (hub, alice, bob) = try linked()
     try hub.sql("UPDATE dm.hub SET hourly_file_bytes = 1048576")
     try alice.done("dm-send", ["bob", "first"])
@@ -97,7 +97,7 @@ struct HubFilesTests: FileTests {
     try !machine.done("dm-attach", ["--status"]).stdout.isEmpty
   }
 
-  @Test func `the programs that carry files can be killed at any time`() throws {
+  @Test func `the programs that transfer files can be killed at any time`() throws {
     let (_, alice, bob) = try linked()
     let large = try file(30 << 20, "large", in: alice)
     _ = try attach([large], to: "bob", alice)
@@ -129,7 +129,7 @@ struct HubFilesTests: FileTests {
     for machine in [alice, bob] { try machine.done("dm-doctor", ["check", "--deep"]) }
   }
 
-  @Test func `a forwarded file is not uploaded again, and not even fetched`() throws {
+  @Test func `a forwarded file is neither uploaded again nor fetched`() throws {
     let (hub, alice, bob) = try linked()
     let carol = try hub.machine("carol")
     let large = try file(2_000_000, "large", in: alice)
@@ -149,7 +149,7 @@ struct HubFilesTests: FileTests {
     try carriers.end()
   }
 
-  @Test func `an edited message keeps its files, also for a member who comes later`() throws {
+  @Test func `an edited message keeps its files, also for a member who joins later`() throws {
     let (hub, alice, bob) = try linked()
     _ = try hub.machine("carol")
     try alice.sync()

@@ -78,7 +78,7 @@ struct HubFormTests {
     try hub.hub(["revoke", "bob"])
   }
 
-  @Test func `a database that others use needs --shared, and its other data stay`() throws {
+  @Test func `a database with other data needs --shared, and keeps this data`() throws {
     let server = try PostgresServer.shared.get()
     let database = try server.database()
     let role = "report_\(PostgresServer.name(of: database))"
@@ -107,7 +107,7 @@ struct HubFormTests {
     #expect(try alice.run("dm-sync").status == .exit(77))
   }
 
-  @Test func `a copy of a hub on the same server does not touch the logins of the first`() throws {
+  @Test func `a copy of a hub on the same server does not touch the logins of the original`() throws {
     let hub = try HubFixture()
     let (bob, alice) = (try hub.machine("bob"), try hub.machine("alice"))
     let copy = try hub.server.database()

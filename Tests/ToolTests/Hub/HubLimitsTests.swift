@@ -36,7 +36,8 @@ struct HubLimitsTests {
     while try follower.record()["state"]?.string != "live" {}
   }
 
-  @Test func `over the quota, the status and each answer say until when messages wait, and they go then`() throws {
+  @Test func `over the quota, the status and each answer say until when messages wait, and they are sent then`() throws
+  {
     let hub = try HubFixture()
     let (bob, alice) = (try hub.machine("bob"), try hub.machine("alice"))
     try hub.sql("UPDATE dm.hub SET hourly_bytes = 1048576")
@@ -73,7 +74,7 @@ struct HubLimitsTests {
     #expect(after["retry_at"] == nil && after["queued_count"]?.int == 0 && after["color"]?.string == "green")
   }
 
-  @Test func `what the hub has postponed goes at its time, without a command`() throws {
+  @Test func `a message that the hub has postponed is sent when the quota allows it, without a command`() throws {
     let hub = try HubFixture()
     let bob = try hub.machine("bob")
     let (alice, carriers) = try carried(hub, "alice")

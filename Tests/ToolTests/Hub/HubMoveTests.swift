@@ -75,7 +75,7 @@ struct HubMoveTests {
     #expect(try alice.credentials("port") == "\(hub.server.port)")
   }
 
-  @Test func `a machine that missed a move finds the hub by all its addresses`() throws {
+  @Test func `a machine that missed two moves finds the hub`() throws {
     let hub = try HubFixture(PostgresServer())
     let alice = try hub.machine("alice")
     var (last, servers) = (hub, [hub.server])
@@ -95,7 +95,7 @@ struct HubMoveTests {
     }
   }
 
-  @Test func `members who were called back stay at the old server`() throws {
+  @Test func `members stay at the old server when a move is cancelled`() throws {
     let hub = try HubFixture(PostgresServer())
     let (bob, alice) = (try hub.machine("bob"), try hub.machine("alice"))
     let port = try PostgresServer.freePort()
@@ -110,7 +110,7 @@ struct HubMoveTests {
     #expect(try alice.credentials("port") == "\(hub.server.port)")
   }
 
-  @Test func `a member whose hub is gone finds it with dm-sync move, and no other hub`() throws {
+  @Test func `a member whose hub has a new address reaches it with dm-sync move, which refuses another hub`() throws {
     let hub = try HubFixture(PostgresServer())
     let (bob, alice) = (try hub.machine("bob"), try hub.machine("alice"))
     try alice.done("dm-send", ["bob", "one"])
@@ -135,7 +135,7 @@ struct HubMoveTests {
     #expect(try alice.run("dm-sync", ["move"]).status == .exit(64))
   }
 
-  @Test func `what a forgotten person said is erased in the stores of others, and nobody gets their handle`() throws {
+  @Test func `the messages of a forgotten person are erased in all stores, and their handle is not reused`() throws {
     let hub = try HubFixture()
     let (bob, alice) = (try hub.machine("bob"), try hub.machine("alice"))
     try alice.done("dm-user", ["set", "--display-name", "Alice A."])
@@ -176,7 +176,9 @@ struct HubMoveTests {
     try bob.done("dm-doctor", ["check", "--deep"])
   }
 
-  @Test func `the login of somebody who was invited after the dump is found and can be revoked`() throws {
+  @Test func `after a restore, the login of a person who was invited after the dump is found and can be revoked`()
+    throws
+  {
     let hub = try HubFixture(PostgresServer())
     _ = try hub.machine("alice")
     let tools = try ToolFixture()

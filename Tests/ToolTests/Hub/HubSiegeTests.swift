@@ -32,7 +32,7 @@ struct HubSiegeTests {
     try hub.sql("SELECT id FROM dm.conversation LIMIT 1").trimmingCharacters(in: .newlines)
   }
 
-  @Test func `each dm-hub action works while a member holds all locks that they can`() throws {
+  @Test func `each dm-hub action works while a member holds all locks that a member can get`() throws {
     let say = #""op":"say","conv":"\#(try conversation())","id":"\#(UUID())","payload":"e30=""#
     let processes = try [
       held(say + #"},{"nonce":"\#(UUID())","op":"profile","payload":"e30=""#),

@@ -49,7 +49,7 @@ struct HubSignalsTests {
     _ = (alices, bobs)
   }
 
-  @Test func `where the hub has not said who is online, nobody is said to be offline`() throws {
+  @Test func `no user is shown as offline before the hub has said who is online`() throws {
     let ((alice, alices), (_, bobs)) = try talkers()
     try alices.end()
     alice.set("DM_SYNC", "off")

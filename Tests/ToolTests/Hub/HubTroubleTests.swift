@@ -226,7 +226,7 @@ struct HubTroubleTests {
     #expect(try alice.done("dm-sync", ["status"]).record["queued_count"]?.int ?? 0 > 0)
   }
 
-  @Test func `connections that end at any time lose and duplicate nothing`() throws {
+  @Test func `no message is lost or duplicated when connections end at random times`() throws {
     let hub = try HubFixture()
     let (alice, bob) = (try hub.machine("alice"), try hub.machine("bob"))
     for machine in [alice, bob] { try machine.sync() }

@@ -21,7 +21,9 @@ struct KeptContentsTests: FileTests {
     }
   }
 
-  @Test func `contents that were used least recently go first, and come back when they are asked for`() throws {
+  @Test func `the least recently used contents are removed first, and fetched again when the user asks for them`()
+    throws
+  {
     let (_, alice, bob) = try linked()
     let files = try (1...4).map { try file(1_000_000 + $0, "part\($0)", in: alice) }
     for file in files { _ = try attach([file], to: "bob", alice) }
@@ -47,7 +49,7 @@ struct KeptContentsTests: FileTests {
     #expect(try bob.done("dm-sync", ["keep", "--contents", "all"]).record["content_limit_bytes"] == nil)
   }
 
-  @Test func `contents that the user has just sent, or not sent yet, stay whatever the limit is`() throws {
+  @Test func `contents that the user has just sent, or not sent yet, are kept whatever the limit is`() throws {
     let (hub, alice, _) = try linked()
     _ = try attach([file(1000, "sent", in: alice)], to: "bob", alice)
     try alice.sync()
@@ -64,7 +66,7 @@ struct KeptContentsTests: FileTests {
     withExtendedLifetime(hub) {}
   }
 
-  @Test func `a machine can limit its contents from the start, and a wrong limit is refused`() throws {
+  @Test func `a machine can limit its contents when it joins, and a wrong limit is refused`() throws {
     let (hub, alice, _) = try linked()
     let phone = try ToolFixture()
     phone.set("DM_SYNC", "off")
@@ -87,7 +89,7 @@ struct KeptContentsTests: FileTests {
     #expect(lone.status == .exit(66) || lone.stderr.contains("not linked"), "\(lone.stderr)")
   }
 
-  @Test func `nothing is removed that the hub would not give back`() throws {
+  @Test func `contents are kept if the hub would not give them back`() throws {
     let (hub, alice, bob) = try linked()
     _ = try attach([file(1000, "part", in: alice)], to: "bob", alice)
     for machine in [alice, bob] { try machine.sync() }
@@ -102,7 +104,7 @@ struct KeptContentsTests: FileTests {
     #expect(try contents(of: alice) == 1)
   }
 
-  @Test func `old contents go without another transfer`() throws {
+  @Test func `old contents over the limit are removed without another transfer`() throws {
     let (_, alice, bob) = try linked()
     _ = try attach([file(1000, "part", in: alice)], to: "bob", alice)
     for machine in [alice, bob] { try machine.sync() }

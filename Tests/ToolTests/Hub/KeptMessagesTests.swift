@@ -22,7 +22,7 @@ struct KeptMessagesTests: FileTests {
     try machine.done("dm-tail", ["--json"] + arguments).records.compactMap { $0["text"]?.string }
   }
 
-  @Test func `older messages go, and come back when they are read`() throws {
+  @Test func `older messages are removed, and fetched again when they are read`() throws {
     let (_, alice, bob) = try chat()
     #expect(try bob.done("dm-sync", ["keep"]).record["message_count"]?.int == 40)
     let kept = try bob.done("dm-sync", ["keep", "--messages", "10"]).record
@@ -89,7 +89,7 @@ struct KeptMessagesTests: FileTests {
     #expect(events.contains { $0["type"]?.string == "gap" }, "\(events.first.map(String.init(describing:)) ?? "-")")
   }
 
-  @Test func `messages that the hub alone has are missed with a warning, and never lost`() throws {
+  @Test func `older messages that only the hub has cause a warning offline, and are fetched online`() throws {
     let (_, _, bob) = try chat()
     try bob.done("dm-sync", ["keep", "--messages", "10"])
     try bob.done("dm-sync", ["network", "offline"])
@@ -105,7 +105,7 @@ struct KeptMessagesTests: FileTests {
     try carriers.end()
   }
 
-  @Test func `what was not read, or not received by a bot, stays`() throws {
+  @Test func `messages that the user has not read, or a bot has not received, are kept`() throws {
     let (_, alice, bob) = try linked()
     let lines = (1...20).map { #"{"conversation":"bob","text":"message \#($0)"}"# }.joined(separator: "\n")
     try alice.done("dm-send", ["--json"], stdin: .bytes(Array((lines + "\n").utf8)))
@@ -122,7 +122,7 @@ struct KeptMessagesTests: FileTests {
     try bob.done("dm-doctor", ["check", "--deep"])
   }
 
-  @Test func `a machine can keep few messages from the start, and a wrong limit is refused`() throws {
+  @Test func `a machine can limit its messages when it joins, and a wrong limit is refused`() throws {
     let (hub, alice, bob) = try chat()
     try bob.done("dm-conversation", ["create", "--title", "ops", "alice"])
     for number in 1...20 { try bob.done("dm-send", ["+ops", "report \(number)"]) }

@@ -76,7 +76,7 @@ struct LinkedProgramTests {
     for machine in machines { try machine.done("dm-doctor", ["check", "--deep"]) }
   }
 
-  @Test func `an operation that the hub refuses has failed, and can be listed, retried and given up`() throws {
+  @Test func `an operation that the hub refuses counts as failed, and can be listed, retried and given up`() throws {
     let hub = try HubFixture()
     let (bob, alice) = (try hub.machine("bob"), try hub.machine("alice"))
     for machine in [alice, bob] { try machine.sync() }

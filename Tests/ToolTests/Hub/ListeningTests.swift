@@ -15,7 +15,7 @@ struct ListeningTests {
     return (machine, sync)
   }
 
-  @Test func `a read right after a message came shows it, though the hub has not notified the machine`() throws {
+  @Test func `a fresh read shows a message of which the hub has not notified the machine`() throws {
     let hub = try HubFixture()
     let (alice, sync) = try idle(hub, "alice")
     let bob = try hub.machine("bob")
@@ -27,7 +27,7 @@ struct ListeningTests {
     }
   }
 
-  @Test func `a follower gets what came before it began, and what comes then, at once`() throws {
+  @Test func `a follower prints messages from before its start and new messages without a delay`() throws {
     let hub = try HubFixture()
     let (alice, sync) = try idle(hub, "alice")
     let bob = try hub.machine("bob")
@@ -46,7 +46,7 @@ struct ListeningTests {
     }
   }
 
-  @Test func `a sender to a group soon sees that it is delivered`() throws {
+  @Test func `the sender of a group message soon sees that it is delivered`() throws {
     let hub = try HubFixture()
     let (bob, bobs) = try idle(hub, "bob")
     let (alice, sync) = try idle(hub, "alice")

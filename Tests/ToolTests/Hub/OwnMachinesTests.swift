@@ -6,7 +6,7 @@ import Testing
 
 /// One person with two machines, as they use them.
 struct OwnMachinesTests {
-  @Test func `what a person pins, mutes, names, reads and drafts on one machine is so on the other`() throws {
+  @Test func `pins, mutes, names, read marks and drafts are the same on both machines of a person`() throws {
     let hub = try HubFixture()
     let (bob, alice) = (try hub.machine("bob"), try hub.machine("alice"))
     let second = try hub.machine("bob")
@@ -30,7 +30,7 @@ struct OwnMachinesTests {
     for machine in [bob, second] { try machine.done("dm-doctor", ["check", "--deep"]) }
   }
 
-  @Test func `a change starts the process that carries it, and a follower on the other machine shows it`() throws {
+  @Test func `a change starts the sync process, and a follower on the other machine shows it`() throws {
     let hub = try HubFixture()
     let (bob, alice) = (try hub.machine("bob"), try hub.machine("alice"))
     let second = try hub.machine("bob")
@@ -65,7 +65,7 @@ struct OwnMachinesTests {
     #expect(try second.done("dm-list", ["--json"]).record["is_pinned"]?.bool == true)
   }
 
-  @Test func `a person sees their machines and locks out a lost one, and no machine of others`() throws {
+  @Test func `a person can list their machines and revoke a lost one, but no machine of others`() throws {
     let hub = try HubFixture()
     let (alice, first, second) = (try hub.machine("alice"), try hub.machine("bob"), try hub.machine("bob"))
     let machines = try first.done("dm-sync", ["machines"]).records
@@ -98,7 +98,7 @@ struct OwnMachinesTests {
     try first.sync()
   }
 
-  @Test func `a store that is copied and used twice is noticed, and gets a machine of its own with a new invitation`()
+  @Test func `a copied store that is used twice is reported, and gets its own login with a new invitation`()
     throws
   {
     let hub = try HubFixture()
@@ -121,7 +121,7 @@ struct OwnMachinesTests {
     #expect(try alice.done("dm-sync", ["machines"]).records.count == 2)
   }
 
-  @Test func `a hub that is restored or a server that is started again makes no store a copy`() throws {
+  @Test func `after a restore of the hub or a restart of its server, no store is reported as a copy`() throws {
     let hub = try HubFixture(PostgresServer())
     let alice = try hub.machine("alice")
     for _ in 1...2 { try alice.sync() }

@@ -22,7 +22,7 @@ struct StaleReadTests {
     #expect(old.stderr.hasPrefix("dm-list: as of 1970-01-01; the hub has not answered yet"), "\(old.stderr)")
   }
 
-  @Test func `nothing waits for a sync process that has been connecting for some time`() throws {
+  @Test func `a read does not wait for a sync process that has been connecting for some time`() throws {
     let (alice, carriers) = try carried(HubFixture(), "alice")
     try alice.done("dm-list", ["--count"])
     try freeze(alice, carriers, "connecting", lastSyncAt: 1_000_000)
@@ -49,7 +49,7 @@ struct StaleReadTests {
     #expect(carriers.processes.count == 1 && carriers.processes.first != first)
   }
 
-  @Test func `without a sync process, a recent comparison does not count`() throws {
+  @Test func `without a sync process, --fresh fails even after a recent comparison`() throws {
     let hub = try HubFixture()
     let alice = try hub.machine("alice")
     try alice.sync()
@@ -65,7 +65,7 @@ struct StaleReadTests {
     #expect(!lone.stderr.contains("queued"))
   }
 
-  @Test func `a store that cannot be written says so, and one that has left its hub says nothing`() throws {
+  @Test func `a read warns of a store that cannot be written, but not of one that has left its hub`() throws {
     let hub = try HubFixture()
     let (alice, carriers) = try carried(hub, "alice")
     try alice.done("dm-list", ["--count"])
@@ -80,7 +80,8 @@ struct StaleReadTests {
     #expect(try alice.run("dm-user", ["show", "nobody"]).status == .exit(67))
   }
 
-  @Test func `an unknown handle is an error of the hub while the hub cannot be asked, and other lines are sent`() throws
+  @Test func `while the hub cannot be reached, an unknown handle gives hub_unreachable, and other lines are sent`()
+    throws
   {
     let hub = try HubFixture()
     let (alice, carriers) = try carried(hub, "alice")
@@ -100,7 +101,7 @@ struct StaleReadTests {
     _ = carriers
   }
 
-  @Test func `a revoked machine learns it also from a server that lets only members in`() throws {
+  @Test func `a revoked machine learns of its revocation even from a server that admits only members`() throws {
     let server = try PostgresServer()
     let hub = try HubFixture(server)
     let alice = try hub.machine("alice")
@@ -121,7 +122,7 @@ struct StaleReadTests {
     try carriers.end()
   }
 
-  @Test func `wrong values of variables are named`() throws {
+  @Test func `the error for a wrong value of an environment variable names the variable and the value`() throws {
     let alice = try HubFixture().machine("alice")
     for (name, value) in [("DM_FRESH", "soon"), ("DM_SYNC", "maybe"), ("DM_BUSY_TIMEOUT", "soon")] {
       alice.set(name, value)

@@ -86,7 +86,7 @@ import Testing
     try f.checkKept()
   }
 
-  @Test func `a hundred messages that expire at once give an event each and are not counted`() throws {
+  @Test func `a hundred messages that expire at the same time give an event each and are not counted`() throws {
     let f = try filled(["before"], lifetime: "1h")
     let follower = try LiveProcess(
       f, "dm-tail", ["-f", "-n", "0", "--invisible", "--peek", "--events", "message_deleted"], as: "bob", stdin: .null)
@@ -110,7 +110,7 @@ import Testing
   }
 
   @Test(.enabled(if: ToolFixture.has("faketime"), "needs faketime"))
-  func `a reader whose clock is ahead sees a message expire earlier, and one behind later`() throws {
+  func `a message expires earlier for a reader whose clock is ahead, and later for one whose clock is behind`() throws {
     let f = try filled(["an hour @bob"], lifetime: "1h")
     let all = Overview(texts: ["first", "an hour @bob"], unread: 2, mentions: 1, last: "an hour @bob")
     let rest = Overview(texts: ["first"], unread: 1, mentions: 0, last: "first")
@@ -125,7 +125,7 @@ import Testing
   }
 
   @Test(.enabled(if: ToolFixture.has("faketime"), "needs faketime"))
-  func `a message that is sent after the clock was set back expires by the clock at sending`() throws {
+  func `the lifetime of a message that is sent after the clock was set back begins at its sending`() throws {
     let f = try filled([], lifetime: "1h")
     #expect(try at("+10d", f, "alice", "dm-send", ["+all", "ahead"]).status == .exit(0))
     try f.done("dm-send", ["+all", "--expires-in", "1h", "back"], as: "alice")

@@ -6,7 +6,7 @@ import Testing
 
 /// Many processes at once on one store.
 @Suite(.serialized) struct RaceTests {
-  @Test func `fifty processes that write first at once create one store`() throws {
+  @Test func `fifty processes that write to a new store at the same time create one store`() throws {
     let f = try ToolFixture()
     let lines = (1...50).map { JSON.line(["conversation": "zed", "text": "\($0)", "nonce": "n\($0)"]) }
     // The first user is created, whatever their handle; the others are the same user.
@@ -43,7 +43,7 @@ import Testing
     try f.checkIntegrity()
   }
 
-  @Test func `twenty processes that start at once migrate a store of version 1 and lose nothing`() throws {
+  @Test func `twenty processes that start at the same time migrate a store of version 1 and lose nothing`() throws {
     let f = try ToolFixture()
     try FileManager.default.createDirectory(atPath: f.store, withIntermediateDirectories: false)
     _ = try f.sql(String(decoding: fixture("v1.sql"), as: UTF8.self))
@@ -70,7 +70,7 @@ import Testing
     try f.checkIntegrity()
   }
 
-  @Test func `two users who write to each other at once have one conversation`() throws {
+  @Test func `two users who write to each other at the same time have one conversation`() throws {
     let f = try ToolFixture()
     try f.addUsers("alice", "bob")
     let runs = try (1...20).map { number in
@@ -101,7 +101,7 @@ import Testing
     try f.checkIntegrity()
   }
 
-  @Test func `eight writers and four readers at once lose nothing and repeat nothing`() throws {
+  @Test func `eight concurrent writers and four readers lose nothing and repeat nothing`() throws {
     let f = try ToolFixture()
     let writers = (1...8).map { "w\($0)" }
     for writer in writers { try f.done("dm-user", ["add", writer], as: writer) }

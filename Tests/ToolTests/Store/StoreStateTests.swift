@@ -117,7 +117,7 @@ import Testing
     #expect(try Data(contentsOf: URL(fileURLWithPath: f.store + "/dm.sqlite")) == before)
   }
 
-  @Test func `a file instead of the folder, and a folder or a pipe instead of the file, are refused`() throws {
+  @Test func `a store whose folder is a file, or whose database is a folder or a pipe, is refused`() throws {
     let f = try ToolFixture()
     try "x".write(toFile: f.store, atomically: true, encoding: .utf8)
     try expectRefusal(f, 78)
@@ -208,7 +208,7 @@ import Testing
   }
 
   @Test(.enabled(if: canBecomeNobody, "needs root and setpriv"))
-  func `a read-only store is dumped through TMPDIR, with a note, and not without it`() throws {
+  func `a dump of a read-only store uses TMPDIR, with a note, and fails without TMPDIR`() throws {
     let f = try ToolFixture.filled()
     let writer = try readOnly(f)
     let refused = try nobody(f, "dm-doctor", ["dump"])

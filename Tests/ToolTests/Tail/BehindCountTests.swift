@@ -4,7 +4,7 @@ import Testing
 
 /// How far a consumer is behind, as dm-tail --consumers says.
 @Suite struct BehindCountTests {
-  @Test func `behind_count leaves out what the stream does not print`() throws {
+  @Test func `behind_count does not count messages that the stream does not print`() throws {
     let f = try ToolFixture()
     try f.addUsers("alice", "bob")
     try f.done("dm-tail", ["--consumer", "c", "--cursor", "start"], as: "bob")

@@ -9,7 +9,7 @@ import Testing
     ["fdatasync", "utimensat", "write"] + (Torture.isLong ? ["pwrite64", "ftruncate", "openat", "fcntl", "flock"] : [])
 
   @Test(arguments: calls)
-  func `an answer and its acknowledgement are written both or neither`(call: String) throws {
+  func `an answer and its acknowledgement are stored together or not at all`(call: String) throws {
     let f = try ToolFixture()
     try f.addUsers("alice", "echo")
     var number = 0

@@ -95,7 +95,7 @@ import Testing
     #expect(try f.sql("SELECT count(*) FROM participant WHERE left_seq IS NULL AND is_owner") == "1")
   }
 
-  @Test func `members who leave at once pass the ownership on, and at last no owner is left`() throws {
+  @Test func `when all members leave at the same time, no owner is left`() throws {
     let f = try ToolFixture()
     try group(f)
     let runs = try Self.users.map { try f.start("dm-conversation", ["leave", "+all"], as: $0) }
@@ -119,7 +119,7 @@ import Testing
     try f.checkKept()
   }
 
-  @Test func `a message that is edited, deleted and answered at once ends in a consistent state`() throws {
+  @Test func `a message that is edited, deleted and answered at the same time ends in a consistent state`() throws {
     let f = try ToolFixture()
     try group(f)
     for number in 1...Torture.size(8, long: 80) {

@@ -15,7 +15,7 @@ struct SessionHistoryTests {
   private let first = Seen(nonce: "a-1", seq: 1, version: 0)
   private let second = Seen(nonce: "b-1", seq: 2, version: 0)
 
-  @Test func `a history without a fault has none`() {
+  @Test func `no fault is found in a history without faults`() {
     let waiting = Seen(nonce: "a-1", seq: nil, version: 0)
     let edited = Seen(nonce: "a-1", seq: 1, version: 1)
     #expect(
@@ -27,19 +27,19 @@ struct SessionHistoryTests {
       ).isEmpty)
   }
 
-  @Test func `a session that does not see what it wrote is found`() {
+  @Test func `a session that does not see its own writes is found`() {
     #expect(faults([.wrote(nonce: "a-1", version: 0), .saw([])], [.saw([first])]).count == 1)
     #expect(faults([.wrote(nonce: "a-1", version: 1), .saw([first])]).count == 1)
     #expect(faults([.read(upTo: 2), .sawUnread([2, 3])]).count == 1)
   }
 
-  @Test func `a session that sees less than before is found`() {
+  @Test func `a session that no longer sees what it saw before is found`() {
     #expect(faults([.saw([first, second]), .saw([second])]).count == 1)
     #expect(faults([.saw([Seen(nonce: "a-1", seq: 1, version: 2)]), .saw([first])]).count == 1)
     #expect(faults([.saw([first]), .saw([Seen(nonce: "a-1", seq: 3, version: 0)])]).count == 1)
   }
 
-  @Test func `a message that is numbered before what its sender had read or sent is found`() {
+  @Test func `a message with a lower number than a message that its sender had read or sent is found`() {
     #expect(faults([.saw([second]), .wrote(nonce: "a-1", version: 0), .saw([first, second])]).count == 1)
     let third = Seen(nonce: "a-2", seq: 3, version: 0)
     #expect(

@@ -9,7 +9,9 @@ import Testing
 @Suite(.serialized) struct SessionTortureTests {
   static let suite = "sessions"
 
-  @Test func `each session sees what it wrote and what it saw before, and writes after what it read`() async throws {
+  @Test func `each session sees its own writes and what it saw before, and its messages come after those it read`()
+    async throws
+  {
     let world = try SessionWorld()
     let ends = await withTaskGroup(of: Result<[SessionHistory.Event], any Error>.self) { group in
       for session in world.sessions { group.addTask { Result { try session.live() } } }

@@ -9,7 +9,7 @@ import Testing
     try f.done("stat", ["-c", "%y", f.store + "/bell"]).stdout
   }
 
-  @Test func `followers get a commit even if its writer was killed before it signalled them`() throws {
+  @Test func `followers get a commit even if its writer was killed before it could wake them`() throws {
     let f = try ToolFixture.filled()
     let follower = try f.follower(as: "alice")
     for round in 1...Torture.size(3, long: 30) {
