@@ -2,11 +2,11 @@
 package struct Consumer: Equatable, Sendable {
   /// The name, unique among the consumers of a user.
   package let name: String
-  /// The position: everything up to it is acknowledged.
+  /// The position; all events up to it are acknowledged.
   package let cursor: Cursor
-  /// The number of messages of others in its conversations that are not acknowledged and still visible.
+  /// The number of messages from other users in its conversations that are visible and not yet acknowledged.
   package let behindCount: Int
-  /// The number of lines that could never succeed and were skipped.
+  /// The number of input lines that were skipped because they could never succeed.
   package let skippedCount: Int
   /// The time when the consumer was last streamed or moved.
   package let usedAt: Timestamp
@@ -31,7 +31,7 @@ package struct Consumer: Equatable, Sendable {
   /// The maximum number of bytes of a name.
   package static let nameLimit = 128
 
-  /// - Throws: `bad_field` unless the name has 1 to 128 bytes without control or direction characters.
+  /// - Throws: `bad_field` if the name is empty, has over 128 bytes, or has a control or direction character.
   package static func check(name: String) throws {
     let isFit = (1...nameLimit).contains(name.utf8.count) && !name.unicodeScalars.contains(where: isHidden)
     guard isFit else {

@@ -4,7 +4,7 @@ public struct ContentHash: Hashable, Sendable, CustomStringConvertible {
 
   package static let count = 32
 
-  /// - Returns: nil unless there are 32 bytes.
+  /// - Returns: nil if the number of bytes is not 32.
   package init?(_ bytes: some Collection<UInt8>) {
     guard bytes.count == Self.count else { return nil }
     self.bytes = Array(bytes)

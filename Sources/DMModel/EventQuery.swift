@@ -12,7 +12,7 @@ public struct EventQuery: Sendable {
 
   /// The conversations to follow; empty for all of the user, including those that are created later.
   public var conversations: [ConversationReference] = []
-  /// The kinds of events; others are left out.
+  /// The kinds of events to stream.
   public var kinds = MessagingEvent.Kind.standard
   /// Whether `caughtUp` comes first, because the events before the start were read as a history.
   package var beginsCaughtUp = false
