@@ -15,7 +15,7 @@ package enum Account {
 
   #if DM_STATIC
     /// Read from /etc/passwd or, for accounts of a directory service, from the environment: getpwuid(3) would load
-    /// shared libraries, which a static program cannot.
+    /// shared libraries, which a static program cannot do.
     private static var entry: Entry? {
       let list = "/etc/passwd"
       let size = FileStatus(list).map { min(Int($0.size), 1 << 20) } ?? 0
