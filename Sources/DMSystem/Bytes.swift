@@ -14,9 +14,9 @@ extension UnsafeRawBufferPointer {
 
 /// Bytes in memory, such as those of a mapped file; each access checks the bounds, even in a release build.
 ///
-/// The subscript of `UnsafeRawBufferPointer` checks them in debug builds only, and these bytes are often hostile. Like
-/// a buffer pointer, this value does not own its memory: it is valid only while the file or array exists from which it
-/// was made.
+/// The subscript of `UnsafeRawBufferPointer` checks the bounds in debug builds only, and these bytes are often hostile.
+/// Like a buffer pointer, this value does not own its memory: it is valid only while the file or array exists from
+/// which it was made.
 package struct CheckedBytes: RandomAccessCollection {
   private let buffer: UnsafeRawBufferPointer
 

@@ -64,7 +64,9 @@ package struct FileStatus {
   }
 }
 
-/// The identity of a file, which differs from that of every other file, even of one that had the same name.
+/// The identity of a file: its device and inode number.
+///
+/// It shows whether a path now leads to another file.
 package struct FileIdentity: Equatable {
   let device: UInt
   let number: UInt
