@@ -154,7 +154,7 @@ package struct Arguments: Sendable {
   /// Whether a flag was given.
   package subscript(flag: Flag) -> Bool { isGiven(flag) }
 
-  /// The value of an option; the last one counts.
+  /// The value of an option; if it was given several times, the last value counts.
   ///
   /// - Throws: the error of the option if its value is not valid.
   package subscript<Value>(option: Option<Value>) -> Value? {

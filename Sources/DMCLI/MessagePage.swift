@@ -41,7 +41,8 @@ package struct MessagePage {
     return text + TextFormat.line(message, for: messenger.identity.handle, in: name, address: address)
   }
 
-  /// The file URL of an attachment's content (RFC 8089); nil without links, and for a content that is not in the store.
+  /// The file URL of an attachment's content (RFC 8089); nil if the page has no links, or if the content is not in the
+  /// store.
   private func address(_ attachment: Attachment) -> String? {
     guard hasLinks, messenger.has(.content, of: attachment), let path = wholePath(messenger.path(of: attachment)) else {
       return nil

@@ -4,10 +4,10 @@ internal import DMKit
 package struct Declaration: Sendable {
   package let long: String?
   package let short: Character?
-  /// The placeholder of its value; nil for a flag.
+  /// The placeholder of the option's value; nil for a flag.
   package let value: String?
   package let help: String
-  /// The kinds of candidates for its value; nil to derive the kinds from the placeholder.
+  /// The kinds of candidates for the option's value; nil to derive the kinds from the placeholder.
   let values: [Completed]?
 
   init(long: String?, short: Character?, value: String?, values: [Completed]? = nil, help: String) {

@@ -1,4 +1,4 @@
-/// A file that a message carries, or one that was prepared to be sent.
+/// A file that is in a message, or that was prepared to be sent.
 public struct Attachment: Equatable, Identifiable, Sendable {
   /// The kind of an attachment, determined from its content.
   ///
@@ -34,11 +34,11 @@ public struct Attachment: Equatable, Identifiable, Sendable {
 
   /// A small image of the attachment.
   public struct Thumbnail: Equatable, Sendable {
-    /// The hash of its content.
+    /// The hash of the content of the thumbnail.
     public let sha256: ContentHash
-    /// Its media type, such as `image/jpeg`.
+    /// The media type of the thumbnail, such as `image/jpeg`.
     public let mimeType: String
-    /// The size of its content in bytes.
+    /// The size of the thumbnail in bytes.
     public let sizeBytes: Int
     /// The width in pixels.
     public let width: Int

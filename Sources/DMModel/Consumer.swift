@@ -4,7 +4,7 @@ package struct Consumer: Equatable, Sendable {
   package let name: String
   /// The position; all events up to it are acknowledged.
   package let cursor: Cursor
-  /// The number of messages from other users in its conversations that are visible and not yet acknowledged.
+  /// How many messages from other users are visible in the consumer's conversations and not yet acknowledged.
   package let behindCount: Int
   /// The number of input lines that were skipped because they could never succeed.
   package let skippedCount: Int
@@ -24,7 +24,7 @@ package struct Consumer: Equatable, Sendable {
     /// Unacknowledged changes are older than 30 days: the log keeps them for this consumer only, until 90 days after
     /// its last use.
     case late
-    /// Its next changes are no longer in the log.
+    /// The next changes for the consumer are no longer in the log.
     case gap
   }
 
@@ -41,7 +41,7 @@ package struct Consumer: Equatable, Sendable {
     }
   }
 
-  /// Refuses characters that older versions of dm accepted in names.
+  /// Refuses invisible characters in a new name; older versions of dm accepted them.
   ///
   /// - Throws: `bad_field` if the name has an invisible character.
   package static func check(newName name: String) throws {
@@ -56,7 +56,7 @@ package struct Consumer: Equatable, Sendable {
 public struct Acknowledgement: Equatable, Sendable {
   /// The name of the consumer.
   public let consumer: String
-  /// Its position now.
+  /// The new position of the consumer.
   public let cursor: Cursor
 
   package init(consumer: String, cursor: Cursor) {

@@ -1,4 +1,4 @@
-/// The SHA-256 of a content, which is also its key in the store.
+/// The SHA-256 of a content, which is also the key of the content in the store.
 public struct ContentHash: Hashable, Sendable, CustomStringConvertible {
   package let bytes: [UInt8]
 

@@ -14,15 +14,16 @@ public struct Conversation: Equatable, Identifiable, Sendable {
 
   /// The id, which never changes.
   public let id: Identifier
-  /// The name to show: the user's own name for it, its title, or the display names of the other participants.
+  /// The name to show: the user's own name for the conversation, else its title, else the display names of the other
+  /// participants.
   public var name = ""
-  /// Whether it is a group, not a direct conversation.
+  /// Whether the conversation is a group, not a direct conversation.
   public let isGroup: Bool
   /// The title of a group; nil in a direct conversation, and for a group without one.
   public let title: String?
-  /// The user's own name for it, which others do not see.
+  /// The user's own name for the conversation, which others do not see.
   public var ownName: String?
-  /// The user who created it; nil if that is unknown.
+  /// The user who created the conversation; nil if that is unknown.
   public let creator: Handle?
   /// The owners of a group, in the order of the participants; empty for a former member and in a direct conversation.
   public var owners: [Handle] = []
@@ -38,13 +39,13 @@ public struct Conversation: Equatable, Identifiable, Sendable {
   public let unreadCount: Int
   /// How many of the unread messages mention the user.
   public var unreadMentionsCount = 0
-  /// The highest number of a message that the user has read; lower ones may be unread.
+  /// The highest number of a message that the user has read; messages with lower numbers may be unread.
   public let lastReadSeq: Int?
   /// The lowest number of an unread message.
   public var firstUnreadSeq: Int?
-  /// Whether the user has pinned it, so that it is listed first.
+  /// Whether the user has pinned the conversation, so that it is listed first.
   public let isPinned: Bool
-  /// Whether the user has archived it, so that it is not listed by default.
+  /// Whether the user has archived the conversation, so that it is not listed by default.
   public let isArchived: Bool
   /// The time until which the conversation is muted: `Timestamp.forever` for no end, and nil if it is not muted.
   public var mutedUntil: Timestamp?
@@ -52,7 +53,7 @@ public struct Conversation: Equatable, Identifiable, Sendable {
   public var draftText: String?
   /// The address of the picture of a group; nil if there is none.
   public var avatarURL: String?
-  /// The time after which new messages expire; nil if they do not.
+  /// The time after which new messages expire; nil if they do not expire.
   public var expireAfter: Duration?
   /// The id that the conversation had before; set only in the event in which it gets another id from the hub.
   public var replaces: Identifier?
@@ -142,7 +143,7 @@ public struct ConversationLabel: Equatable, Sendable {
   ///
   /// Nil for a group that has neither this name nor a title.
   public let title: String?
-  /// Whether it is a group, not a direct conversation.
+  /// Whether the conversation is a group, not a direct conversation.
   public let isGroup: Bool
   /// A reference to this conversation that the user can write: `bob`, `+ops`, or its UUID if the title is missing or
   /// not unique.

@@ -127,7 +127,7 @@ public struct DMError: Error, Equatable, Sendable {
     }
   }
 
-  /// The code, for programs.
+  /// The code of the error, for programs.
   public let code: Code
   /// The thing that is wrong: a reference, a handle, a path or the name of a field; cut after 256 bytes.
   public let subject: String?
@@ -147,7 +147,7 @@ public struct DMError: Error, Equatable, Sendable {
     self.code = code
     self.subject = subject.map { cut($0, 256) }
     self.remedy = remedy
-    // A clause over the limit stays over it, so that `message` ends with an ellipsis.
+    // Keeps 4 bytes more than the limit, so that `message` notices that the clause is too long, and adds an ellipsis.
     self.clause = beginning(of: clause, bytes: Self.limit + 4)
     self.detail = detail
   }

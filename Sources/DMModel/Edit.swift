@@ -19,7 +19,7 @@ public struct Edit: Sendable {
   /// What to do to the message.
   package let act: Act
 
-  /// The maximum number of bytes of an emoji; a kiss of two people, each with a skin tone, has 35.
+  /// The maximum number of bytes of an emoji; a long emoji, the kiss of two people with skin tones, has 35.
   static let emojiLimit = 64
 
   /// The maximum number of bytes of a reason.
@@ -84,7 +84,7 @@ public struct Edit: Sendable {
       return rest.count == 1 && rest.allSatisfy { (0x1F1E6...0x1F1FF).contains($0.value) }
     }
     let isPicture = first.properties.isEmoji && (first.value >= 0x2000 || rest.first == picture)
-    // Digits are emoji only as keycaps.
+    // A digit is part of an emoji only in a keycap.
     if first.value < 0x80, rest.last != keycap { return false }
     return isPicture
       && rest.allSatisfy { scalar in
@@ -98,11 +98,11 @@ public struct Edit: Sendable {
 public struct Deletion: Equatable, Sendable {
   /// The id of the message.
   public let messageID: Identifier
-  /// The id of its conversation.
+  /// The id of the conversation.
   public let conversationID: Identifier
-  /// Its number in the conversation; nil for a message that never got a number.
+  /// The number of the message in the conversation; nil if the message never got a number.
   public let seq: Int?
-  /// Whether it was deleted for all, not for the user only.
+  /// Whether the message was deleted for all, not for the user only.
   public let forEveryone: Bool
 
   package init(messageID: Identifier, conversationID: Identifier, seq: Int?, forEveryone: Bool) {
@@ -117,9 +117,9 @@ public struct Deletion: Equatable, Sendable {
 public struct Reaction: Equatable, Sendable {
   /// The id of the message.
   public let messageID: Identifier
-  /// The id of its conversation.
+  /// The id of the conversation.
   public let conversationID: Identifier
-  /// Its number in the conversation.
+  /// The number of the message in the conversation.
   public let seq: Int
   /// The user who reacted.
   public let user: Handle
@@ -144,9 +144,9 @@ public struct Reaction: Equatable, Sendable {
 public struct Report: Equatable, Sendable {
   /// The id of the message.
   public let messageID: Identifier
-  /// The id of its conversation.
+  /// The id of the conversation.
   public let conversationID: Identifier
-  /// Its number in the conversation.
+  /// The number of the message in the conversation.
   public let seq: Int
   /// The sender of the message.
   public let sender: Handle

@@ -34,7 +34,7 @@ public struct HubStatus: Equatable, Sendable {
 
   /// The state of the connection.
   public let state: State
-  /// The user whose store it is.
+  /// The user who owns the store.
   public let user: Handle
   /// The network that is simulated; `normal` is the real network.
   public let network: HubNetwork
@@ -50,7 +50,7 @@ public struct HubStatus: Equatable, Sendable {
   public let attempts: Int
   /// When the hub last answered; nil if it never did.
   public let lastSyncAt: Timestamp?
-  /// When the sync process connects again; nil if it is connected or does not run.
+  /// When the sync process connects again; nil if the sync process is connected or does not run.
   public let nextAttemptAt: Timestamp?
   /// When the hub accepts more from a user who is over their quota; nil for a user who is not.
   public let retryAt: Timestamp?
@@ -69,7 +69,7 @@ public struct HubStatus: Equatable, Sendable {
   public struct SetAside: Equatable, Sendable {
     /// The id of the conversation.
     public let id: Identifier
-    /// The name that the user sees; nil if this store has nothing of the conversation.
+    /// The name that the user sees; nil if the conversation is not in this store.
     public let reference: String?
     /// The code of the reason.
     public let code: String

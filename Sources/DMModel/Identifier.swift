@@ -21,7 +21,7 @@ public struct Identifier: Hashable, Comparable, Sendable {
 
   /// A new UUID for a time, with 62 of the given 64 random bits.
   package init(at time: Timestamp, random: UInt64) {
-    // All times before 1970 become 1970, because a UUID cannot express them; they sort first.
+    // A time before 1970 becomes the start of 1970, because a UUID cannot express it; such UUIDs sort first.
     let (milliseconds, rest) = max(time.microseconds, 0).flooredDivision(by: 1000)
     let fraction = UInt64(rest) * 4096 / 1000
     high = UInt64(truncatingIfNeeded: milliseconds) << 16 | 0x7000 | fraction

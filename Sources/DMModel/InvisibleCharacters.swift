@@ -1,14 +1,14 @@
 /// Whether a character is invisible, so that names with and without it look the same.
 ///
-/// Invisible are the default-ignorable and the format characters of Unicode (UAX #44) and the blank Braille pattern.
-/// Characters for which `isHidden` is true are not included.
+/// The default-ignorable and the format characters of Unicode (UAX #44) and the blank Braille pattern are invisible,
+/// except characters for which `isHidden` is true.
 func isInvisible(_ scalar: Unicode.Scalar) -> Bool {
   let properties = scalar.properties
   return !isHidden(scalar)
     && (properties.isDefaultIgnorableCodePoint || properties.generalCategory == .format || scalar == "\u{2800}")
 }
 
-/// Whether the character at an index of a name is invisible and does not change how its neighbours look.
+/// Whether the character at an index of a name is invisible and does not change how the characters beside it look.
 ///
 /// The result is false for U+FE0F after an emoji or in a keycap, and for U+200D between emoji (UTS #51, section 1.4.9).
 /// It is also false for U+200C and U+200D that are before a letter, and after an Arabic letter or a virama: there they

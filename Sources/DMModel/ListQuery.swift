@@ -16,7 +16,7 @@ public struct ListQuery: Sendable {
   public var unreadOnly = false
   /// Leaves out conversations that are muted now.
   public var unmutedOnly = false
-  /// If it is not empty, only these conversations are listed, even if they are archived, deleted or with a blocked
+  /// If this list is not empty, only its conversations are listed, even if they are archived, deleted or with a blocked
   /// user.
   public var conversations: [ConversationReference] = []
   /// Only conversations with this text in the user's own name for them, in their title, or in another participant's
@@ -28,15 +28,16 @@ public struct ListQuery: Sendable {
   public var limit: Int? = 50
   /// The `pageCursor` of the last conversation of the previous page.
   public var after: PageCursor?
-  /// How many of the conversations with at most 64 participants are compared, the newest first; nil for all.
+  /// How many of the conversations with at most 64 participants are compared with `matching`, the newest first; nil for
+  /// all.
   ///
-  /// This limits the time that `matching` takes.
+  /// This limits the time that the comparison takes.
   package var newest: Int?
-  /// Only this conversation, if the list contains it, without pages.
+  /// Lists only this conversation, if the list contains it; then there are no pages.
   package var only: Identifier?
   /// The keys of `conversations`.
   package var keys: [ConversationKey]?
 
-  /// Makes a query for the first 50 listed conversations.
+  /// Makes a query for the first 50 conversations of the list.
   public init() {}
 }

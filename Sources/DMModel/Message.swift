@@ -70,11 +70,11 @@ public struct Message: Equatable, Identifiable, Sendable {
     case edited
     /// The hub has given the message its number.
     case ordered
-    /// The message waits to be sent, and was edited or refused.
+    /// The message has no number yet, and was edited or refused.
     case waits
   }
 
-  /// The message that another one answers.
+  /// A message that another message answers.
   public struct Reply: Equatable, Sendable {
     /// The maximum number of characters of `text`.
     package static let textLimit = 100
@@ -105,13 +105,13 @@ public struct Message: Equatable, Identifiable, Sendable {
   public package(set) var conversation: ConversationLabel
   /// The number of the message in the conversation: 1, 2, 3 … without gaps; nil until the hub has given it a number.
   public let seq: Int?
-  /// The user who sent it, or who caused the announcement.
+  /// The user who sent the message, or who caused the announcement.
   public let sender: Handle
   /// The sender's display name; nil if they have none.
   public var senderName: String?
-  /// Whether the user who sees it is the sender.
+  /// Whether the user who sees the message is the sender.
   public var isMine = false
-  /// Whether it counts as unread for the user.
+  /// Whether the message counts as unread for the user.
   public var isUnread = false
   /// How many participants other than the sender have read the message and sent a receipt.
   ///
@@ -121,7 +121,7 @@ public struct Message: Equatable, Identifiable, Sendable {
   public var readBy: [Handle]?
   /// The text, at most 64 KiB; nil for an announcement, a tombstone, and a message that has only attachments.
   public var text: String?
-  /// The time when it was sent.
+  /// The time when the message was sent.
   ///
   /// Order messages by `seq`, not by time: after a clock that was more than a minute ahead is corrected, new messages
   /// have earlier times than the messages before them.
@@ -132,7 +132,7 @@ public struct Message: Equatable, Identifiable, Sendable {
   public var replyTo: Reply?
   /// The original sender of a forwarded message.
   public var forwardedFrom: Handle?
-  /// The nonce with which it was sent; nil if there was none.
+  /// The nonce with which the message was sent; nil if there was none.
   public let nonce: String?
   /// The attachments, in their order; a message with attachments may also have a text.
   public var attachments: [Attachment] = []
@@ -142,9 +142,9 @@ public struct Message: Equatable, Identifiable, Sendable {
   public var reactions: [Reactions] = []
   /// The time of the last edit; nil if the text is the original one.
   public var editedAt: Timestamp?
-  /// The time when it expires; nil if it does not.
+  /// The time when the message expires; nil if it does not expire.
   public var expiresAt: Timestamp?
-  /// The time when it was deleted for all or expired; set only on a tombstone, which has no text.
+  /// The time when the message was deleted for all or expired; set only on a tombstone, which has no text.
   public var deletedAt: Timestamp?
   /// The code of the reason why the hub refused the message; set only if `status` is `failed`.
   public var failure: String?
@@ -155,7 +155,7 @@ public struct Message: Equatable, Identifiable, Sendable {
   package var update = Update.edited
   /// The kind of an announcement, which is a message without a text.
   public var systemKind: SystemKind?
-  /// Whether it is an announcement, not a message from a user.
+  /// Whether the message is an announcement, not from a user.
   package var isAnnouncement: Bool { systemKind != nil && systemKind != .unreadable }
   /// The subject of the announcement: a handle, or a title.
   public var subject: String?

@@ -9,7 +9,7 @@ public struct Outgoing: Equatable, Sendable {
   package let nonce: String?
   /// The message to answer, which is in the same conversation.
   package let replyTo: MessageReference?
-  /// The time after which the message expires; nil for the conversation's `expireAfter`.
+  /// The time after which the message expires; nil to use the conversation's `expireAfter`.
   package let lifetime: Duration?
   /// The ids of attachments that the user prepared, or that are in a message that they see.
   package let attachments: [Identifier]
@@ -29,7 +29,7 @@ public struct Outgoing: Equatable, Sendable {
   ///   - nonce: a key of at most 128 bytes, against duplicates: if the sender has used it in the conversation before,
   ///     nothing is sent.
   ///   - replyTo: the message to answer, which is in the same conversation.
-  ///   - lifetime: the time after which the message expires, at least 1 s; nil for the conversation's `expireAfter`.
+  ///   - lifetime: the time after which the message expires, at least 1 s; nil to use the conversation's `expireAfter`.
   ///   - attachments: the ids of at most 32 attachments that the user prepared, or that are in a message that they see.
   ///   - forwards: the message to forward, which the user must be able to see.
   /// - Throws: `empty_text`, `text_too_long`, or `bad_field` for the nonce, the lifetime or too many attachments.

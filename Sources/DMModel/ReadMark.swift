@@ -62,11 +62,12 @@ package struct StatusChange: Equatable {
     self.senders = senders
   }
 
-  /// The changes of status by a user's receipt for a range.
+  /// The changes of status that a user's receipt for a range causes.
   ///
   /// The status of a message does not change if a user other than its sender had marked it before.
   ///
-  /// - Parameter layers: the marks of earlier receipts for at least this status; each layer is ascending and disjoint.
+  /// - Parameter layers: the marks of earlier receipts for at least this status; the marks of each layer are ascending
+  ///   and disjoint.
   package static func changes(_ range: SeqRange, by user: UserKey, over layers: [[ReadMark]]) -> [StatusChange] {
     layers.reduce([StatusChange(range: range, senders: .allBut(user))]) { changes, marks in
       changes.flatMap { change in

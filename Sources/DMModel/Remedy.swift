@@ -5,7 +5,7 @@
 package enum Remedy: Equatable, Sendable {
   // Users, conversations and messages.
   case addUser
-  /// A user in an import may be another person than the user of the store who has the same handle.
+  /// Decide whether a user in an import is the same person as the user of the store who has the same handle.
   case confirmUser
   case startConversation
   case listConversations

@@ -15,7 +15,7 @@ public struct SearchRequest: Sendable {
   /// The query: words, `"phrases"`, `prefix*`, AND, OR, NOT and parentheses; nil for all messages that meet the other
   /// conditions.
   public var words: String?
-  /// The conversations to search; empty for all that the user is or was in.
+  /// The conversations to search; empty for all conversations that the user is or was in.
   public var conversations: [ConversationReference] = []
   /// The sender of the messages; nil for all senders.
   public var sender: Handle?
@@ -23,7 +23,7 @@ public struct SearchRequest: Sendable {
   public var since: HistoryQuery.Bound?
   /// Only messages before this message or time; nil for no bound.
   public var before: HistoryQuery.Bound?
-  /// Each found message must have all of these; empty for no condition.
+  /// The kinds of content that each found message must have; empty for no condition.
   public var contents: Set<Content> = []
   /// Whether the newest message comes first, instead of the most relevant one.
   public var newestFirst = false

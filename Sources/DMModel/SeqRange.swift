@@ -86,7 +86,8 @@ package func difference(of ranges: [SeqRange], minus by: [SeqRange]) -> [SeqRang
   for range in ranges {
     while index < by.count, by[index].upperBound < range.lowerBound { index += 1 }
     var next = range.lowerBound
-    // The last range of `by` that overlaps this range may also overlap the next one, so it is compared again.
+    // The last range of `by` that overlaps this range may also overlap the next range of `ranges`, so it is compared
+    // again.
     var ahead = index
     while ahead < by.count, by[ahead].lowerBound <= range.upperBound {
       if next < by[ahead].lowerBound { result.append(next...(by[ahead].lowerBound - 1)) }

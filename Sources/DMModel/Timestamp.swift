@@ -112,7 +112,7 @@ private struct TimeReader {
     return hour * 3600 + minute * 60 + min(second, 59)
   }
 
-  /// The fraction of a second; 0 if there is none.
+  /// The fraction of a second in microseconds; 0 if the text has no fraction.
   mutating func microseconds() -> Int? {
     guard skip(".") else { return 0 }
     var (value, digits) = (0, 0)

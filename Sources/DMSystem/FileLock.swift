@@ -144,8 +144,9 @@ package struct FileLock: ~Copyable {
     }
   }
 
-  /// Timeouts below this, in milliseconds, poll instead of starting a waiter thread, because a waiter that times out
-  /// keeps its thread and descriptor until it gets the lock.
+  /// For a timeout below this number of milliseconds, the lock is polled, and no waiter thread is started.
+  ///
+  /// A waiter thread that times out goes on, and keeps its descriptor, until it gets the lock.
   private static let short = 1000
 
   /// Tries to take the lock every 5 ms.

@@ -29,7 +29,8 @@ package func fileName(of path: String) -> String {
 
 /// Syncs a file or a folder to the disk.
 ///
-/// Not for a database that this process has open: closing a descriptor of the file would release SQLite's locks.
+/// Must not be used for a database that this process has open: closing a descriptor of the file would release SQLite's
+/// locks.
 package func syncToDisk(_ path: String) throws(DMError) {
   try OpenFile(path, for: .reading) { fileError(.inputOutput, "open", path, $0) }.sync()
 }
@@ -133,7 +134,7 @@ package func fileExists(_ path: String) -> Bool { FileStatus(itself: path) != ni
 
 /// The first `limit` bytes of a small file; nil if it cannot be read.
 ///
-/// Never for a database: closing a descriptor of the file would release SQLite's locks.
+/// Must not be used for a database: closing a descriptor of the file would release SQLite's locks.
 package func readFile(_ path: String, limit: Int) -> [UInt8]? {
   let descriptor = Glibc.open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
   guard descriptor >= 0 else { return nil }

@@ -25,7 +25,7 @@ package struct LocalTime {
     dayOfWeek = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"][Int(parts.tm_wday)]
   }
 
-  /// The time of this date and clock; the time zone decides whether summer time applies.
+  /// The `Timestamp` of this date and clock; the time zone decides whether summer time applies.
   package var timestamp: Timestamp {
     var parts = tm()
     (parts.tm_year, parts.tm_mon, parts.tm_mday) = (Int32(year - 1900), Int32(month - 1), Int32(day))

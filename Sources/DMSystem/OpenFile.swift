@@ -3,7 +3,8 @@ internal import Glibc
 
 /// A file that is open while this value exists.
 ///
-/// Not for a database that this process has open: closing a descriptor of the file would release SQLite's locks.
+/// Must not be used for a database that this process has open: closing a descriptor of the file would release SQLite's
+/// locks.
 package struct OpenFile: ~Copyable {
   package enum Purpose {
     /// Symbolic links are followed.

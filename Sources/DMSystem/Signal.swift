@@ -74,6 +74,6 @@ package final class BlockedSignals {
     return held.first { sigismember(&pending, $0.number) == 1 }
   }
 
-  /// Unblocks the signals; one that has arrived ends the process.
+  /// Unblocks the signals; a signal that has arrived ends the process.
   package func unblock() { sigprocmask(SIG_SETMASK, &before, nil) }
 }

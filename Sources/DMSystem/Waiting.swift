@@ -15,7 +15,7 @@ package func rest(until deadline: Int64) { poll(nil, 0, milliseconds(until: dead
 package struct Awaited {
   package enum Purpose {
     case reading, writing
-    /// To wait until the other end of a pipe is closed.
+    /// The descriptor is ready only when the other end of a pipe is closed.
     case end
 
     fileprivate var events: Int32 {

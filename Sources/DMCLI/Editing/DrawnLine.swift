@@ -42,7 +42,7 @@ package struct DrawnLine {
 
   /// Moves the cursor to the start of the line: CUU (ECMA-48, section 8.3.22).
   ///
-  /// If the terminal became narrower, it has wrapped rows, so the rows that this added are counted too.
+  /// If the terminal became narrower, it has wrapped rows; the additional rows are counted, too.
   private func toStart(_ width: Int) -> String {
     let wrapped = (rows[..<row] + [beforeCursor]).map { max(0, columns(of: $0) - 1) / width }.reduce(row, +)
     return "\r" + (wrapped > 0 ? "\u{1B}[\(wrapped)A" : "")

@@ -54,8 +54,8 @@ package enum Mark {
 
   /// A text as a link to an address; the address must be ASCII.
   ///
-  /// The address is encoded in Unicode tag characters, because they have no width, and because texts from a store have
-  /// none: `visible` escapes them.
+  /// The address is encoded in Unicode tag characters, which have no width. A text from a store has none of them,
+  /// because `visible` escapes them.
   static func link(_ text: String, to address: String) -> String {
     let tags = String.UnicodeScalarView(address.utf8.compactMap { Unicode.Scalar(firstTag + UInt32($0)) })
     return "\(Unicode.Scalar(linkStart))\(String(tags))\(text)\(Unicode.Scalar(linkEnd))"

@@ -23,20 +23,22 @@ extension TextFormat {
     return marks
   }
 
-  /// `image 'photo.jpg' 12 KiB`.
+  /// An attachment as a detail of a message: `image 'photo.jpg' 12 KiB`.
   static func mark(_ attachment: Attachment) -> String {
     "\(attachment.kind.rawValue) \(Mark.body(quoted(attachment.name))) \(size(attachment.sizeBytes))"
   }
 
-  /// `👍 bob mei`, or `👍12` if there are more than three users.
+  /// A reaction as a detail of a message: `👍 bob mei`, or `👍12` if there are more than three users.
   private static func mark(_ reaction: Message.Reactions) -> String {
     let users = reaction.users
     let people = users.count > 3 ? "\(users.count)" : users.map { " " + handle($0) }.joined()
     return visible(reaction.emoji) + people
   }
 
-  /// `✓` when sent, `✓✓` when delivered, `✓✓ read` when read; in a group, the handles of the readers follow, or only
-  /// the number of readers if there are more than three or their handles are not given.
+  /// The status of a message: `✓` when sent, `✓✓` when delivered, `✓✓ read` when read.
+  ///
+  /// In a group, the handles of the readers follow. If there are more than three, or if their handles are not given,
+  /// only their number follows.
   private static func status(of message: Message) -> String {
     switch message.status {
     case .sending: return "sending"
@@ -58,7 +60,7 @@ extension TextFormat {
 
 /// Text for screen readers and logs: a sentence for each message, without columns.
 extension TextFormat {
-  /// `Alice A. (alice), 2026-11-23 10:42, in reply to Bob B. (bob) 'lunch?', read: yes`.
+  /// A message as a sentence: `Alice A. (alice), 2026-11-23 10:42, in reply to Bob B. (bob) 'lunch?', read: yes`.
   ///
   /// - Parameter name: the display name and the handle of a user, escaped.
   static func sentence(
@@ -87,7 +89,7 @@ extension TextFormat {
     return "\(parts.joined(separator: ", ")): \(Mark.body(oneLine(message.text)))"
   }
 
-  /// `Alice (alice), 3 unread, draft, Mon: bob: lunch?`.
+  /// A conversation as a sentence: `Bob B. (bob), 3 unread, draft, 2026-11-23 10:42: bob: lunch?`.
   package static func sentence(_ conversation: Conversation, for me: Handle) -> String {
     var parts = [Mark.body(label(conversation, for: me))]
     if conversation.unreadCount > 0 { parts.append("\(conversation.unreadCount) unread") }

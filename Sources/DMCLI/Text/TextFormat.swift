@@ -168,7 +168,7 @@ package enum TextFormat {
       + "\(ranges(marked.ranges)); \(marked.unreadCount) unread"
   }
 
-  /// `-- bob has read up to alice:60 --`.
+  /// A line about a new status of messages: `-- bob has read up to alice:60 --`.
   package static func line(_ status: MessageStatus, in prefix: String = "") -> String {
     let verb = status.status == .read ? "has read" : "got"
     return "-- \(handle(status.user)) \(verb) up to \(Mark.body(prefix))\(status.ranges.last?.upperBound ?? 0) --"

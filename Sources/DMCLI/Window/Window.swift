@@ -47,7 +47,7 @@ package final class Window {
   /// Descriptors that become readable when there is an event.
   package var descriptors: [Int32] { [Stream.input.rawValue, interrupts.descriptor] }
 
-  /// When `events` returns an event even if there is no new input, on the monotonic clock; nil for never.
+  /// The time on the monotonic clock at which `events` returns an event even without new input; nil for never.
   package var due: Int64? { waiting.isEmpty && !mustPause ? escapeDue : 0 }
 
   /// The events since the last call.
@@ -96,7 +96,7 @@ package final class Window {
   /// The keys that were typed last, for when the window will read no more keys.
   private func lastKeys() -> [Event] { (keys() ?? []) + reader.finish().map(Event.key) }
 
-  /// The next bytes of input; nil if the terminal was closed, which is the end of the input or an error.
+  /// The next bytes of input; nil at the end or after an error, because then the terminal was closed.
   private func readInput() -> ArraySlice<UInt8>? {
     var bytes = [UInt8](repeating: 0, count: 64 * 1024)
     do {
@@ -146,8 +146,8 @@ package final class Window {
     self.end = max(0, end - above)
     var bytes: [UInt8] = drawn.isEmpty ? Array("\u{1B}[H\u{1B}[0m\u{1B}[J".utf8) : []
     for (index, row) in rows.enumerated() where index >= drawn.count || drawn[index] != row {
-      // Clears the line first: after a full row, the cursor is still on the last column, and clearing would erase that
-      // character.
+      // Clears the line before the row is printed: after a full row, the cursor is still on the last column, and
+      // clearing would erase the last character.
       bytes += movingCursor(to: index) + Self.clearingLine + row + Array("\u{1B}[0m".utf8)
     }
     for index in drawn.indices.dropFirst(rows.count) { bytes += movingCursor(to: index) + Self.clearingLine }
