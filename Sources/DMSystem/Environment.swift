@@ -4,7 +4,7 @@ internal import Glibc
 
 /// A variable of the environment; an empty one counts as absent.
 ///
-/// - Throws: `invalid_utf8`, because a path with replaced bytes would be another path.
+/// - Throws: `invalid_utf8`, because replacing the invalid bytes of a path would give another path.
 package func environment(_ name: String) throws(DMError) -> String? {
   guard let value = getenv(name), value.pointee != 0 else { return nil }
   guard let text = String(validatingCString: value) else {

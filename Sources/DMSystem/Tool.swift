@@ -149,11 +149,10 @@ package struct Tool {
         let bytes = UnsafeRawBufferPointer(rebasing: buffer.prefix(max(0, count)))
         if index == 2 { onErrors(bytes) } else if try !onOutput(bytes) { return .tooLarge }
       }
-      // After the end of the process, the pipes may still contain output, but only until all writers are killed and the
-      // rest is read.
+      // After the end of the process, the pipes may still contain output, which is read before this loop ends.
       if hasEnded, requests[1].revents == 0, requests[2].revents == 0 { return nil }
       if requests[0].revents != 0 { kill(-process, SIGKILL) }
-      // A process that has ended was in time, even if this process was suspended beyond the deadline.
+      // If the process has ended, it was in time, even if this process was suspended past the deadline.
       if requests[0].revents == 0, monotonicMicroseconds() >= deadline { return .tooLong }
       if pulse.fires() { try onTick() }
     }

@@ -67,7 +67,7 @@ private func quoted(_ text: String, within quote: Unicode.Scalar?) -> String {
     default: result.unicodeScalars.append(scalar)
     }
   }
-  // Bash closes the quote, unless the text ends with that quote character.
+  // Bash adds the closing quote itself, but not if the text ends with the same character; then the quote is added here.
   if let quote, result.unicodeScalars.last == quote { result.unicodeScalars.append(quote) }
   return result
 }
