@@ -1,4 +1,4 @@
-/* What the Glibc module of Swift leaves out. */
+/* Functions of the system that the module Glibc of Swift does not have. */
 #include <errno.h>
 #include <fcntl.h>
 #include <semaphore.h>
@@ -33,12 +33,12 @@ static inline int dm_sem_wait_until(sem_t *semaphore, const struct timespec *dea
   return sem_clockwait(semaphore, CLOCK_MONOTONIC, deadline);
 }
 
-/* The name by which this process was started, without folders; known also where /proc is missing. Declared by glibc only
-   with _GNU_SOURCE. */
+/* The name by which this process was started, without folders. It does not need /proc. Declared by glibc only with
+   _GNU_SOURCE. */
 extern char *program_invocation_short_name;
 static inline const char *dm_own_name(void) { return program_invocation_short_name; }
 
-/* pipe2(2), both ends closed on exec. Declared by glibc only with _GNU_SOURCE. */
+/* pipe2(2), with both ends closed on exec. Declared by glibc only with _GNU_SOURCE. */
 extern int pipe2(int ends[2], int flags);
 static inline int dm_pipe(int ends[2]) { return pipe2(ends, O_CLOEXEC); }
 
@@ -56,20 +56,22 @@ static inline int dm_write_back(int descriptor, off_t start, off_t count) {
 extern int mkostemp(char *template, int flags);
 static inline int dm_temporary_file(char *template) { return mkostemp(template, O_CLOEXEC); }
 
-/* pidfd_open(2): a descriptor that is readable once the process has ended, closed on exec. glibc has it since 2.36. */
+/* pidfd_open(2): a descriptor that is readable once the process has ended, closed on exec. glibc has this function only
+   since version 2.36. */
 extern long syscall(long number, ...);
 static inline int dm_process_descriptor(pid_t process) { return (int)syscall(SYS_pidfd_open, process, 0); }
 
-/* setrlimit(2) of the soft and the hard limit. */
+/* Sets the soft and the hard limit of a resource: setrlimit(2). */
 static inline void dm_limit(int resource, unsigned long most) {
   struct rlimit limit = {most, most};
-  /* Fails only if the limit is lower already, which is enough. */
+  /* This fails only if the hard limit is already lower, and a lower limit is enough. */
   setrlimit(resource, &limit);
 }
 
-/* Starts a program in a new process group, with default signals, as a shell would, and with limits. Returns the process
-   id, or -1 with errno(3) set; if the program cannot be run, the child reports that on its standard error. A child of
-   posix_spawn(3) would have no limits before it runs, and would outlive a parent that is killed. */
+/* Starts a program with limits, and, as a shell would, in a new process group and with default signals. Returns the
+   process id, or -1 with errno(3) set; if the program cannot be run, the child reports that on its standard error.
+   posix_spawn(3) is not used: it cannot set limits before the program runs, and its child would outlive a parent that is
+   killed. */
 extern void closefrom(int first);
 static inline pid_t dm_start(const char *program, char *const arguments[], char *const environment[],
                              const char *folder, int output, int errors, unsigned long processor_seconds,
@@ -89,8 +91,8 @@ static inline pid_t dm_start(const char *program, char *const arguments[], char 
   sigemptyset(&none);
   sigprocmask(SIG_SETMASK, &none, 0);
   dm_limit(RLIMIT_CPU, processor_seconds);
-  /* Not RLIMIT_AS: libraries, and the memory that malloc(3) reserves for each thread, take more of that than any image.
-     Private mappings count since Linux 4.7; see setrlimit(2). */
+  /* RLIMIT_AS would not help: libraries, and the memory that malloc(3) reserves for each thread, take more address space
+     than any image. RLIMIT_DATA includes private mappings since Linux 4.7; see setrlimit(2). */
   dm_limit(RLIMIT_DATA, memory);
   dm_limit(RLIMIT_FSIZE, file_size);
   dm_limit(RLIMIT_CORE, 0);
@@ -98,7 +100,7 @@ static inline pid_t dm_start(const char *program, char *const arguments[], char 
   int said = dup2(errors, 2);
   int input = open("/dev/null", O_RDONLY);
   if (said == 2 && dup2(input, 0) == 0 && dup2(output, 1) == 1 && chdir(folder) == 0) {
-    /* Also descriptors that the parent process has left open. */
+    /* Closes all other descriptors, also those that the parent process has left open. */
     closefrom(3);
     execve(program, arguments, environment);
   }
@@ -106,9 +108,9 @@ static inline pid_t dm_start(const char *program, char *const arguments[], char 
   _exit(127);
 }
 
-/* Starts a program that outlives this process: in a session and the root folder of its own, with default signals, with
-   /dev/null for its standard streams, and with one more descriptor, 3. Returns 0, or -1 with errno(3) set. The program
-   is no child of this process, which would have to wait for its end. */
+/* Starts a program that outlives this process: in a new session, in the folder /, with default signals, with /dev/null for
+   its standard streams, and with a copy of `kept` as descriptor 3. Returns 0, or -1 with errno(3) set. The program does
+   not become a child of this process, because this process would have to wait for the end of a child. */
 static inline int dm_start_apart(const char *program, char *const arguments[], char *const environment[], int kept) {
   pid_t process = fork();
   if (process < 0) return -1;
@@ -126,7 +128,7 @@ static inline int dm_start_apart(const char *program, char *const arguments[], c
   sigemptyset(&none);
   sigprocmask(SIG_SETMASK, &none, 0);
   int nothing = open("/dev/null", O_RDWR);
-  /* dup2(2) of a descriptor to itself would leave it closed on exec. */
+  /* `kept` may be 3, and dup2(2) of a descriptor to itself would leave this descriptor closed on exec. */
   int copy = fcntl(kept, F_DUPFD, 10);
   if (nothing >= 0 && copy >= 0 && dup2(nothing, 0) == 0 && dup2(nothing, 1) == 1 && dup2(nothing, 2) == 2 &&
       dup2(copy, 3) == 3 && chdir("/") == 0) {

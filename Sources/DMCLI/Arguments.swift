@@ -8,11 +8,11 @@ package struct Arguments: Sendable {
   /// The action of a program that has several, such as `dm-user add`.
   private(set) var action: Command.Subcommand?
   package private(set) var operands: [String] = []
-  /// How many of the operands are after `--`.
+  /// The number of operands after `--`.
   private var plainCount = 0
-  /// The given options, each once, with the texts of all its values; a flag has no texts.
+  /// The given options, each of them once, with the texts of all its values; a flag has no texts.
   ///
-  /// An array and not a dictionary: there are few options, and creating the first dictionary of a type costs 140,000
+  /// This is an array because there are few options, and because creating the first dictionary of a type costs 140,000
   /// instructions.
   private var given: [(name: String, texts: [String])] = []
   /// The last option, if its value is missing.
@@ -43,7 +43,7 @@ package struct Arguments: Sendable {
       do {
         try take(word, &rest)
       } catch {
-        // The word is an unknown option, or lacks its value, which the user has yet to type.
+        // The word is an unknown option, or an option whose value the user has yet to type.
         continue
       }
     }
@@ -131,7 +131,7 @@ package struct Arguments: Sendable {
     }
   }
 
-  /// The first operand, if it precedes the long form of the option, and more operands follow; otherwise nil.
+  /// The first operand, if it is before the long form of the option and there are more operands; otherwise nil.
   package func operand(before option: any Declared) -> String? {
     let spelling = option.declaration.spelling
     guard operands.count > 1, let firstOperand,
@@ -154,7 +154,7 @@ package struct Arguments: Sendable {
   /// Whether a flag was given.
   package subscript(flag: Flag) -> Bool { isGiven(flag) }
 
-  /// The value of an option; the last one counts.
+  /// The value of an option; if it was given several times, the last value counts.
   ///
   /// - Throws: the error of the option if its value is not valid.
   package subscript<Value>(option: Option<Value>) -> Value? {
@@ -176,8 +176,8 @@ package struct Arguments: Sendable {
     }?.texts.first
   }
 
-  /// The texts of an option; nil if it was not given, or if only one of `option` and the program's option of that name
-  /// is a flag.
+  /// The texts of an option; nil if it was not given, or if `option` is a flag and the program's option of this name is
+  /// not, or the other way round.
   private func texts(_ option: Declaration) -> [String]? {
     assert(command.allOptions.contains { $0.name == option.name }, "\(command.name) does not list '\(option.spelling)'")
     let texts = given.first { $0.name == option.name }?.texts
@@ -215,7 +215,7 @@ package struct Arguments: Sendable {
 /// The error for a wrong command line.
 package func usage(_ message: String) -> DMError { DMError(.usage, message) }
 
-// What to type instead, for errors; this code runs only after an error.
+// Advice for errors: what to type instead. This code runs only after an error.
 
 extension Arguments {
   /// The error for a letter that is not an option.
@@ -236,7 +236,7 @@ extension Arguments {
     return usage("unknown action '\(word)'; \(hint)")
   }
 
-  /// The error for an operand that is missing, with advice that the usage does not have, and the usage of the action.
+  /// The error for an operand that is missing, with the given advice and the usage of the action.
   package func missing(_ operand: String, _ advice: String? = nil) -> DMError {
     usage("missing \(operand); " + (advice.map { $0 + "; " } ?? "") + usageLine)
   }

@@ -1,9 +1,9 @@
 package import DMKit
 internal import DMSystem
 
-/// The dm-sync that the other programs start for a store with a hub.
+/// Starts dm-sync processes for other programs whose store has a hub.
 package enum Carrier {
-  /// The values of DM_SYNC: never start a dm-sync, or wait for the hub as with --wait.
+  /// The values of DM_SYNC: `off` never starts a dm-sync, and `wait` waits for the hub as --wait does.
   enum Mode: String, CaseIterable { case off, wait }
 
   /// The value of DM_SYNC; nil if it is not set.
@@ -19,7 +19,7 @@ package enum Carrier {
     }
   }
 
-  /// Whether a dm-sync runs now; if not, the reason, as a clause.
+  /// Whether a dm-sync runs now; if it does not run, the text is the reason, as a clause.
   enum Start {
     case runs
     case mustNot(String)

@@ -4,7 +4,7 @@ package struct Command: Sendable {
   package struct Subcommand: Sendable {
     package let name: String
     package let operands: String
-    /// The operands that replace the usual ones when an option is given.
+    /// The operands that replace `operands` if an option is given.
     let operandsWith: [(option: any Declared, operands: String)]
     package let summary: String
     package let options: [any Declared]
@@ -31,12 +31,12 @@ package struct Command: Sendable {
   package let options: [any Declared]
   /// The placeholders of the operands of a program without actions, for completions: `CONVERSATION|USER TEXT...`.
   let operands: String
-  /// The operands that replace the usual ones when an option is given.
+  /// The operands that replace `operands` if an option is given.
   let operandsWith: [(option: any Declared, operands: String)]
-  /// Which options can be used together; checked before the program runs.
+  /// The rules about which options can be used together; they are checked before the program runs.
   package let rules: [Rule]
   package let subcommands: [Subcommand]
-  /// The action of a program with subcommands if the command line names none of them; nil if it must name one.
+  /// For a program with subcommands: what it does if the command line names no subcommand; nil if this is an error.
   let main: (@Sendable (Invocation) throws -> Void)?
   package let examples: [(call: String, meaning: String)]
   /// The names of the records that the program reads and writes.
@@ -63,7 +63,7 @@ package struct Command: Sendable {
     self.writes = writes
   }
 
-  /// The options of all programs, except those whose names this program uses for its own options.
+  /// The options that all programs have, except those whose names this program uses for options of its own.
   var common: [Declaration] {
     Common.all.map(\.declaration).filter { shared in !options.contains { $0.declaration.name == shared.name } }
   }

@@ -28,7 +28,7 @@ package let lossy = Flag("lossy", "replace NUL and bytes that are not UTF-8 with
 /// An option of the programs that send something to the hub.
 package let wait = Flag("wait", "with a hub: wait until the hub has the change, at most 30 seconds")
 
-/// An option of the programs that read messages of other users, which a hub may have.
+/// An option of the programs that read data which the hub may have in a newer state.
 package let fresh = Option(
   "fresh", value: "TIME",
   "with a hub: how long to wait until the store is up to date; 0 for not at all [$DM_FRESH, else 1s]",
@@ -50,7 +50,7 @@ func timeout(_ text: String, of name: String) throws -> Duration {
   try waitingTime(text, upTo: 366 * 86_400, text, "\(name); write 0s, 30s or 5m")
 }
 
-/// - Throws: `usage` with the text that was typed, and the forms that the option accepts.
+/// - Throws: `usage`, with the text that the user typed and the forms that the option accepts.
 private func waitingTime(_ text: String, upTo seconds: Int64, _ typed: String, _ option: String) throws -> Duration {
   guard let length = microseconds(of: text), length <= seconds * 1_000_000 else {
     throw usage("'\(typed)' is not a time for \(option)")

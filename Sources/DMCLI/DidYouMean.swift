@@ -5,8 +5,8 @@ internal import DMKit
 /// Names, each with the words that other programs use for the same thing.
 typealias Synonyms = [(name: String, words: [String])]
 
-/// The name that a user probably meant: the name for which the word is a synonym, or the result of `nearest`; nil if
-/// there is none.
+/// The name that a user probably meant: the name that has the word as a synonym, else the result of `nearest`; nil if
+/// there is neither.
 func meant(_ word: String, among names: [String], _ synonyms: Synonyms) -> String? {
   synonym(of: word, among: names, synonyms) ?? nearest(to: word, among: names)
 }
@@ -16,7 +16,7 @@ private func synonym(of word: String, among names: [String], _ synonyms: Synonym
   synonyms.first { $0.words.contains(word) && names.contains(String($0.name.prefix { $0 != " " })) }?.name
 }
 
-/// Names that destroy something or disable a check; they are never suggested.
+/// Names that destroy something or disable a check; such names are never suggested.
 private let destructive: Set<String> = [
   "accept-gap", "accept-loss", "delete", "drop", "for-everyone", "force", "forget", "leave", "purge", "remove",
   "revoke", "skip-failed",

@@ -2,10 +2,10 @@ package import DMKit
 internal import DMSystem
 
 extension Invocation {
-  /// Calls `handle` with each batch of events, for as long as standard output has a reader.
+  /// Calls `handle` with each batch of events, as long as standard output has a reader.
   ///
-  /// Standard output is flushed after each batch. When the reader of standard output ends, this process ends with
-  /// SIGPIPE, even if there is nothing to write.
+  /// Standard output is flushed after each batch. When the reader of standard output ends, SIGPIPE ends this process,
+  /// even if there is nothing to write.
   ///
   /// - Parameters:
   ///   - redraw: called when the terminal's size has changed; nil if nothing is redrawn.
@@ -14,7 +14,7 @@ extension Invocation {
   package func follow(
     _ query: EventQuery, redraw: (() throws -> Void)? = nil, _ handle: ([MessagingEvent]) throws -> Duration?
   ) throws {
-    // Reading does not create a store.
+    // Without a store there is nothing to read, and reading must not create a store.
     if !query.follows, query.consumer == nil, try !messenger().hasStore() { return }
     let follower = try Follower(messenger(), query)
     follower.endsWith = Stream.output.rawValue

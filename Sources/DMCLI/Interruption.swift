@@ -17,7 +17,7 @@ package final class Interruption {
   /// Unblocks the signals; a signal that arrived while they were blocked ends the program.
   package func end() { signals.unblock() }
 
-  /// Runs `body` with the signals blocked; if `body` throws `Ended`, the program ends with that signal.
+  /// Runs `body` while the signals are blocked; if `body` throws `Ended`, its signal ends the program.
   package static func heeded<T>(_ progress: Progress, _ body: (Interruption) throws -> T) throws -> T {
     let interruption = Interruption()
     defer {
@@ -27,7 +27,7 @@ package final class Interruption {
     return try interruption.heeded(progress) { try body(interruption) }
   }
 
-  /// Runs `body`; if `body` throws `Ended`, the program ends with that signal, because the work of `body` is not done.
+  /// Runs `body`; if `body` throws `Ended`, its signal ends the program, because the work of `body` is not done.
   package func heeded<T>(_ progress: Progress, _ body: () throws -> T) throws -> T {
     do {
       return try body()

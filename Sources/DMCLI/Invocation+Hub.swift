@@ -12,14 +12,14 @@ extension Invocation {
 
   /// Starts a dm-sync that ends when there is no more work, unless a dm-sync runs for the store already.
   ///
-  /// An error is printed but does not change the exit status, because the queued changes stay queued.
+  /// An error is printed, but does not change the exit status, because queued changes are not lost.
   package func startCarrier() {
     guard let made, case .failed(let fault) = Carrier.start(for: made), !hasWarnedOfCarrier else { return }
     printError(command.name, made.hasWorkForHub ? "\(fault); what was queued waits for 'dm-sync'" : fault)
     hasWarnedOfCarrier = true
   }
 
-  /// Brings a store with a hub up to date before the store is read, if that is possible in the time of `--fresh`.
+  /// Brings a store with a hub up to date before it is read, if the hub answers within the time of `--fresh`.
   ///
   /// A program that follows the store need not call this, because it gets new messages as events.
   package func refresh() throws {
@@ -32,7 +32,7 @@ extension Invocation {
     if let asOf = freshness?.asOf { output.asOf = asOf }
   }
 
-  /// Asks the hub of a linked store who is online, unless the hub has answered this lately.
+  /// Asks the hub of a linked store who is online, except if the hub has answered that a short time ago.
   package func refreshPresence() throws {
     let messenger = try messenger()
     guard try messenger.isLinked, try Carrier.mode != .off else { return }
@@ -49,7 +49,7 @@ extension Invocation {
     return try given ?? environment("DM_FRESH").map { try freshTime($0, of: "DM_FRESH") } ?? .seconds(1)
   }
 
-  /// If the hub did not answer, prints a warning that says how old the printed data is.
+  /// If the hub did not answer, prints a warning with the time of the printed data.
   ///
   /// - Throws: `hub_unreachable` if the user has asked for fresh data with --fresh.
   func noteFreshness() throws {
@@ -62,12 +62,13 @@ extension Invocation {
     if !isQuiet, try Carrier.mode != .off { printError(command.name, "\(since); \(fault)") }
   }
 
-  /// Prints a warning if messages are missing that the store has not kept.
+  /// Prints a warning if the output lacks messages that the store has not kept.
   private func notePages() throws {
     if !isQuiet, let absence = made?.takeAbsence() { printError(command.name, absence) }
   }
 
-  /// Ends a run: starts dm-sync if something was queued, and with --wait waits for the hub.
+  /// Does the last work of a run: starts a dm-sync if something was queued for the hub, and with --wait waits for the
+  /// hub.
   ///
   /// - Throws: `hub_unreachable` if the hub does not answer in time, or the error with which the hub refuses the
   ///   change.

@@ -1,7 +1,7 @@
 package import DMKit
 internal import DMSystem
 
-/// One run of a program: its command line, its streams, and the store as the user sees it.
+/// A run of a program: its command line, its output, and the store as the user sees it.
 package final class Invocation {
   package let command: Command
   package let arguments: Arguments
@@ -11,7 +11,7 @@ package final class Invocation {
   /// Whether any input line failed.
   package var hasFailures: Bool { !failures.isEmpty }
   var made: Messenger?
-  /// The time until which to wait for the hub, on the monotonic clock.
+  /// Until when to wait for the hub, on the monotonic clock.
   private(set) lazy var hubDeadline = monotonicMicroseconds() + 30_000_000
   /// How fresh the data of the store is; nil if the store has no hub, or if this program did not ask the hub.
   var freshness: HubFreshness?
@@ -82,7 +82,7 @@ package final class Invocation {
 
   // MARK: Answers
 
-  /// Prints a record, or its text form; nothing when quiet.
+  /// Prints a record as JSON or as text; with --quiet, prints nothing.
   package func print<Printed: Record>(_ record: Printed, text: (Printed) throws -> String?) throws {
     if isQuiet { return }
     if isJSON {
@@ -95,8 +95,9 @@ package final class Invocation {
   /// Prints lines of text.
   package func print(_ text: String) throws { try output.write(lines: screen().rendered(text)) }
 
-  /// Reports the error of an input line on standard error and, as JSON, on standard output; the other lines are still
-  /// processed.
+  /// Reports the error of an input line on standard error and, if records are JSON, on standard output.
+  ///
+  /// The following lines are still processed.
   package func fail(line: Int, _ error: DMError) throws {
     if let index = failures.firstIndex(where: { $0.code == error.code }) {
       failures[index].count += 1
@@ -114,7 +115,8 @@ package final class Invocation {
     try print(answer, text: text)
   }
 
-  /// Answers each line of a batch with an error when the whole batch failed, because programs wait for the answers.
+  /// If a whole batch failed, answers each of its lines with an error, because the program that wrote the lines waits
+  /// for answers.
   private func refuse<Item>(
     _ batch: [LineInput.Numbered<Item>], _ error: DMError, _ nonce: (Item) -> String?
   ) throws {
@@ -130,13 +132,14 @@ package final class Invocation {
 
   /// Processes standard input or a file batch by batch, and answers each line with one line, in order.
   ///
-  /// An answer is printed after its change is durable.
+  /// An answer is printed only after the change is durable.
   ///
   /// - Parameters:
   ///   - path: the file; nil and `-` are standard input.
-  ///   - replacing: makes an item for a line that cannot be read, if `act` needs an item for each line.
+  ///   - replacing: makes an item from the error of a line that cannot be read; nil if `act` does not need such items.
   ///   - nonce: the nonce of an item, for the error that answers its line.
-  ///   - stopsAtFault: stops after the first failure; `act` then leaves out the items after it.
+  ///   - stopsAtFault: whether to stop after the first line that fails; `act` must then leave out the items after the
+  ///     failure.
   package func answerLines<Item, Answer>(
     of path: String? = nil, _ parse: (ArraySlice<UInt8>, _ line: Int) throws -> Item,
     replacing: ((DMError) -> Item)? = nil,
@@ -153,7 +156,7 @@ package final class Invocation {
     }
   }
 
-  /// Calls `act` for the lines of a batch that could be read.
+  /// Calls `act` for those lines of a batch that could be read.
   private func results<Item, Answer>(
     of batch: [LineInput.Numbered<Item>], _ nonce: (Item) -> String?,
     _ act: ([Item]) throws -> [Result<Answer, DMError>]

@@ -1,10 +1,10 @@
 internal import DMKit
 internal import DMSystem
 
-/// Lines of standard input for a program that also waits for other events, and so must not block in a read.
+/// Lines of standard input, for a program that must not block in a read, because it also waits for other events.
 package struct LineBuffer {
   private var bytes: [UInt8] = []
-  /// Whether the input has ended and all its lines were returned.
+  /// Whether the input has ended and `next` has returned all its lines.
   package var isAtEnd: Bool { hasEnded && bytes.isEmpty }
   private var hasEnded = false
   /// The number of the last line that `next` read, from 1.
@@ -25,9 +25,9 @@ package struct LineBuffer {
 
   /// The next line; nil if none is complete.
   ///
-  /// The last line may lack its LF.
+  /// The last line of the input may lack its LF.
   ///
-  /// - Throws: `invalid_utf8`; then the line is left out.
+  /// - Throws: `invalid_utf8` for a line that is not UTF-8; the next call returns the line after it.
   package mutating func next() throws -> String? {
     guard let end = bytes.firstIndex(of: UInt8(ascii: "\n")) ?? (hasEnded && !bytes.isEmpty ? bytes.count : nil)
     else { return nil }
@@ -40,7 +40,7 @@ package struct LineBuffer {
     return text
   }
 
-  /// Waits for a line; nil at the end.
+  /// Waits for a line; nil at the end of the input.
   package mutating func wait() throws -> String? {
     while true {
       if let line = try next() { return line }
@@ -51,7 +51,8 @@ package struct LineBuffer {
   }
 }
 
-/// Reads available bytes of standard input; nil if another process has read them.
+/// Reads the available bytes of standard input; nil if there are none now, for example because another process has read
+/// them.
 ///
 /// - Throws: `io_error`.
 func readInput(into chunk: inout [UInt8]) throws -> Int? {

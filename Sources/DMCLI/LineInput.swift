@@ -2,9 +2,9 @@ internal import DMJSON
 package import DMKit
 internal import DMSystem
 
-/// Standard input or a file, as lines in batches or as one text.
+/// Reads standard input or a file, either as batches of lines or as one text.
 package struct LineInput: ~Copyable {
-  /// A line with its number, and its content or its error.
+  /// The number of a line, and its content or its error.
   package typealias Numbered<Item> = (line: Int, content: Result<Item, DMError>)
 
   /// The maximum number of lines and bytes in a batch, which is one transaction.
@@ -43,11 +43,12 @@ package struct LineInput: ~Copyable {
     self.file = consume file
   }
 
-  /// The lines that can be read without waiting: at least one, at most 1,000 or 1 MiB; nil at the end.
+  /// The next lines: at least one, and as many as can be read without waiting, up to 1,000 lines or 1 MiB; nil at the
+  /// end.
   ///
-  /// Waits only for the first line. A last line without LF is an error, because it may be half a line.
+  /// The method waits only for the first line. A last line without LF is an error, because it may be incomplete.
   ///
-  /// - Parameter parse: makes an item of a line and its number.
+  /// - Parameter parse: makes an item from a line and its number.
   package mutating func batch<Item>(
     _ parse: (ArraySlice<UInt8>, Int) throws -> Item
   ) throws -> [Numbered<Item>]? {
@@ -80,7 +81,7 @@ package struct LineInput: ~Copyable {
     return batch.isEmpty ? nil : batch
   }
 
-  /// - Throws: an error because of which the following lines cannot be processed, either.
+  /// - Throws: an error that also prevents the processing of the following lines.
   private static func result<Item>(_ body: () throws -> Item) throws -> Result<Item, DMError> {
     do {
       return .success(try body())
@@ -108,20 +109,20 @@ package struct LineInput: ~Copyable {
     }
   }
 
-  /// Reads to the end, and removes one final LF.
+  /// Reads the input to its end, and removes one LF at the end.
   ///
-  /// Fails soon after `limit` bytes; the caller checks the exact limit.
+  /// The method fails soon after `limit` bytes; the caller must check the exact limit.
   ///
   /// - Throws: `invalid_utf8`, `text_too_long`, `io_error`.
   package mutating func text(limit: Int) throws -> String { try plainText(bytes(limit: limit)[...]) }
 
-  /// Reads to the end as `text` does, without decoding.
+  /// Reads the input to its end as `text` does, but does not decode it.
   ///
-  /// - Parameter cuts: whether to read to the end and to drop the bytes far over the limit, instead of failing.
+  /// - Parameter cuts: whether to read a longer input to its end and drop bytes far over the limit, instead of failing.
   package mutating func bytes(limit: Int, cuts: Bool = false) throws -> [UInt8] {
     var bytes: [UInt8] = []
-    // Keeps 8 bytes more than the limit, so that a text over the limit stays over it when an incomplete character is
-    // removed.
+    // Keeps 8 bytes more than the limit, so that a text over the limit is still over it after an incomplete character
+    // is removed.
     let most = limit + 8
     while case let count = try readChunk(), count > 0 {
       if bytes.count <= most { bytes += chunk[..<count] }

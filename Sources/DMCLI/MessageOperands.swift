@@ -1,13 +1,14 @@
 package import DMKit
 
 extension Arguments {
-  /// The operands of `dm-tail` and `dm-read`: several conversations, or one with ranges of its messages: `bob +ops`,
-  /// `bob 40..57 60` or `bob:40..57`.
+  /// Reads the operands of `dm-tail` and `dm-read`: `bob +ops`, `bob 40..57 60` or `bob:40..57`.
   ///
-  /// The ranges are nil when no operand is a range.
+  /// They are either several conversations, or one conversation with ranges of its messages.
+  ///
+  /// The returned ranges are nil if no operand has a range.
   ///
   /// - Parameters:
-  ///   - operands: all operands of the command line, or some.
+  ///   - operands: all operands of the command line, or some of them.
   ///   - several: whether to allow more than one conversation when there are no ranges.
   /// - Throws: `usage`, `bad_reference`.
   package func conversationsAndRanges(
@@ -44,8 +45,9 @@ extension Arguments {
   }
 }
 
-/// `40..57` for `40-57`, and `bob:40..57` for `bob:40-57`; nil for other words, and for titles of groups, which may
-/// also end in this way.
+/// The range that the user probably meant: `40..57` for `40-57`, and `bob:40..57` for `bob:40-57`.
+///
+/// Nil for other words, and for titles of groups, because a title may end in such a way.
 package func dottedRange(_ word: String) -> String? {
   let bytes = word.utf8
   guard bytes.first != UInt8(ascii: "+"), bytes.first != UInt8(ascii: "#") else { return nil }

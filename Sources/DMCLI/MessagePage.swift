@@ -4,7 +4,9 @@ internal import DMSystem
 /// Messages as text for people: grouped by day, with a line above the first unread message.
 package struct MessagePage {
   private let messenger: Messenger
-  /// Nil if the page shows several conversations; then each message is printed with the name of its conversation.
+  /// The only conversation of the page; nil if the page shows several conversations.
+  ///
+  /// In that case, each message is printed with the name of its conversation.
   private let conversation: ConversationReference?
   private var firstUnread: Int??
   private var day = ""
@@ -39,7 +41,8 @@ package struct MessagePage {
     return text + TextFormat.line(message, for: messenger.identity.handle, in: name, address: address)
   }
 
-  /// The file URL of an attachment's content (RFC 8089); nil if links are off, or if the content is not in the store.
+  /// The file URL of an attachment's content (RFC 8089); nil if the page has no links, or if the content is not in the
+  /// store.
   private func address(_ attachment: Attachment) -> String? {
     guard hasLinks, messenger.has(.content, of: attachment), let path = wholePath(messenger.path(of: attachment)) else {
       return nil
@@ -66,8 +69,8 @@ package struct MessagePage {
     return TextFormat.sentence(message, for: messenger.identity.handle, in: name) { names[$0] ?? $0.description }
   }
 
-  /// The name of the conversation, to be printed before a message as in `bob:`, if the page shows several
-  /// conversations.
+  /// The text before the number of a message: the conversation's name and a colon, as in `bob:57`, if the page shows
+  /// several conversations, else nothing.
   private mutating func prefix(_ id: Identifier) throws -> String { conversation == nil ? "\(try name(id)):" : "" }
 
   package mutating func name(_ id: Identifier) throws -> String {
@@ -86,7 +89,7 @@ package struct MessagePage {
       let address = try prefix(message.conversationID) + TextFormat.number(message)
       return "-- \(address) as it is now --\n" + (try text(of: message))
     case .messageStatus(let status, _):
-      // Only the status of the user's own messages is printed.
+      // Only statuses of the user's own messages are printed.
       guard status.sender == messenger.identity.handle else { return nil }
       return TextFormat.line(status, in: try prefix(status.conversationID))
     case .messageDeleted(let deletion, _):

@@ -4,10 +4,10 @@ internal import DMKit
 package struct Declaration: Sendable {
   package let long: String?
   package let short: Character?
-  /// The placeholder of its value; nil for a flag.
+  /// The placeholder of the option's value; nil for a flag.
   package let value: String?
   package let help: String
-  /// The kinds of candidates for its value; nil to derive the kinds from the placeholder.
+  /// The kinds of candidates for the option's value; nil to derive the kinds from the placeholder.
   let values: [Completed]?
 
   init(long: String?, short: Character?, value: String?, values: [Completed]? = nil, help: String) {
@@ -18,7 +18,7 @@ package struct Declaration: Sendable {
     self.help = help
   }
 
-  /// Unique within a program.
+  /// The name of the option, which is unique within a program.
   var name: String { long ?? short.map(String.init) ?? "" }
 
   /// The option as a user types it: `--limit`, or `-n` if it has no long form.
@@ -28,8 +28,9 @@ package struct Declaration: Sendable {
   var call: String { value.map { "\(spelling) \($0)" } ?? spelling }
 }
 
-/// A `Flag` or an `Option`, declared as a constant that the program's `Command` lists; `arguments[constant]` is its
-/// value.
+/// A `Flag` or an `Option`.
+///
+/// It is declared as a constant, which the program's `Command` lists; `arguments[constant]` is its value.
 package protocol Declared: Sendable {
   var declaration: Declaration { get }
   /// Checks all values that were given.
@@ -47,7 +48,9 @@ package struct Flag: Declared {
   package func check(_ arguments: Arguments) {}
 }
 
-/// An option with a value; `arguments[option]` is the value of the last one given, or nil.
+/// An option with a value.
+///
+/// `arguments[option]` is its value, or nil. If the option was given several times, the last value counts.
 package struct Option<Value>: Declared {
   package let declaration: Declaration
   let parse: @Sendable (String) throws -> Value

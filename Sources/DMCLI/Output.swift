@@ -4,21 +4,21 @@ internal import DMSystem
 
 /// Standard output, written in whole lines; a write that fails is an error.
 ///
-/// A finite list is written in large pieces; a program that follows or reads lines flushes after each batch.
+/// A finite list is written in large pieces. A program that follows a stream or reads lines flushes after each batch.
 package final class Output {
   private var descriptor: Int32
-  /// How many more lines fit on the screen, and the function that starts a pager if there are more; nil for no pager.
+  /// How many more lines fit on the screen, and a function that starts a pager when they do not fit; nil for no pager.
   private var pages: (room: Int, begin: () -> Int32?)?
-  /// Whether output goes to a pager, which may end early without an error.
+  /// Whether output goes to a pager; an early end of the pager is not an error.
   private var isPaged = false
   private var json = JSONWriter()
   private let isPipe: Bool
   /// The time at which the store was last compared with the hub.
   ///
-  /// If it is set, each printed record contains it.
+  /// If this time is set, each printed record contains it.
   var asOf: Timestamp?
 
-  /// The buffer is written when it has this many bytes.
+  /// The number of bytes in the buffer at which the buffer is written.
   private static let capacity = 64 * 1024
 
   package init(descriptor: Int32 = Stream.output.rawValue) {
@@ -57,7 +57,7 @@ package final class Output {
     try flush()
   }
 
-  /// Makes the output go to a pager when there are more lines than fit.
+  /// Makes the output go to a pager if it has more lines than fit on the screen.
   ///
   /// - Parameter begin: starts the pager, and returns the descriptor to write to.
   func setPages(of room: Int, _ begin: @escaping () -> Int32?) { pages = (room, begin) }
@@ -70,8 +70,8 @@ package final class Output {
 
   /// Writes the buffer.
   ///
-  /// Into a pipe, whole lines are written in pieces that are atomic (`atomicPipeWrite`), so that a signal never leaves
-  /// a partial line.
+  /// A pipe gets whole lines, in pieces that are atomic (`atomicPipeWrite`), so that a signal never leaves a partial
+  /// line.
   package func flush() throws {
     try json.bytes.withUnsafeBytes { bytes in
       var written = 0
@@ -84,7 +84,7 @@ package final class Output {
     json.removeAll()
   }
 
-  /// The end of the lines that are written next; a line too long for an atomic write is written alone.
+  /// The end of the lines to write next; a line that is too long for an atomic write is written alone.
   private static func endOfLines(in bytes: UnsafeRawBufferPointer, from start: Int) -> Int {
     let lineFeed = UInt8(ascii: "\n")
     let limit = min(start + atomicPipeWrite, bytes.count)
@@ -100,7 +100,8 @@ package final class Output {
       do {
         rest = UnsafeRawBufferPointer(rebasing: rest[try writeSome(rest, to: descriptor)...])
       } catch {
-        // SIGPIPE did not end the process, for example because it is blocked: end as if it had.
+        // SIGPIPE has not ended the process, for example because it is blocked, so the process is ended here in the
+        // same way.
         if error.isBrokenPipe { isPaged ? endProcess(0) : Signal.brokenPipe.end() }
         json.removeAll()
         throw DMError(.inputOutput, "cannot write to standard output: \(error.text)")
@@ -109,7 +110,7 @@ package final class Output {
   }
 }
 
-/// Prints one line on standard error, safe for a terminal.
+/// Prints one line on standard error, escaped for a terminal.
 package func printError(_ program: String, _ message: String) {
   writeOnce(Array("\(program): \(visible(message))\n".utf8), to: Stream.error.rawValue)
 }

@@ -2,7 +2,7 @@ internal import DMKit
 internal import DMSystem
 
 extension Invocation {
-  /// Runs `body`; on a terminal, text that does not fit is shown in `$PAGER`, or less(1), as git(1) does.
+  /// Runs `body`; on a terminal, its output is shown in `$PAGER` or less(1) if it does not fit, as git(1) does.
   ///
   /// If the user leaves the pager before the end, the program ends.
   package func inPages(_ body: () throws -> Void) throws {
@@ -39,7 +39,7 @@ private final class Pager {
       closeDescriptor(pipe.writing)
       return nil
     }
-    // This process ignores Ctrl-C, which is for the pager.
+    // This process ignores SIGINT, because Ctrl-C is for the pager.
     Signal.interrupt.ignore()
     Signal.brokenPipe.ignore()
     input = pipe.writing

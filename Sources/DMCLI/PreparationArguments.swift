@@ -38,10 +38,10 @@ package struct PreparationArguments {
 
   /// Prepares files, where `-` is standard input, and calls `body` with each result as soon as it is ready.
   ///
-  /// Each different warning is printed only once on standard error, over all files and calls.
+  /// Each warning is printed only once on standard error, even if it is about several files.
   ///
   /// - Parameters:
-  ///   - name: the new name of a file; nil keeps its name.
+  ///   - name: the new name of each file; nil to keep the names.
   ///   - body: gets the result of each file, in order.
   package func prepareAll(
     _ files: [String], name: String? = nil, _ messenger: Messenger, _ body: (Result<Attachment, DMError>) throws -> Void
@@ -58,7 +58,7 @@ package struct PreparationArguments {
 
   /// Prepares one file with signals blocked.
   ///
-  /// They are not blocked while the result is printed, because printing may wait for a reader.
+  /// The signals are not blocked while the result is printed, because printing may wait for a reader.
   private func prepare(
     _ source: AttachmentSource, _ name: String?, _ messenger: Messenger, _ progress: Progress
   ) throws -> Result<Messenger.Prepared, DMError> {
@@ -75,7 +75,7 @@ package struct PreparationArguments {
     }
   }
 
-  /// - Throws: `usage` for more files than one message can have; call this before preparing any of them.
+  /// - Throws: `usage` if there are more files than a message can have; call this before any of them is prepared.
   package static func checkCount(_ files: [String]) throws {
     if files.count > Attachment.limit {
       throw usage("a message carries at most \(Attachment.limit) files; send several messages")
@@ -93,7 +93,7 @@ private func kilobits(_ text: String) throws -> Int {
 
 /// Bytes, from a text such as `500M` or `20G`.
 ///
-/// - Parameter option: the option with this value.
+/// - Parameter option: the option that has this value.
 /// - Throws: `usage`.
 package func byteCount(_ text: String, of option: String) throws -> Int {
   guard let size = scaledNumber(text, units: ["k": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40]) else {

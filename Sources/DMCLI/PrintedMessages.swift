@@ -12,7 +12,7 @@ package struct PrintedMessages {
   package init(isToBeRead: Bool) { self.isToBeRead = isToBeRead }
 
   package mutating func add(_ message: borrowing Message) {
-    // A message without a number waits for the hub; it is the user's own, and so need not be marked.
+    // A message without a number waits for the hub. The user has sent it, so it need not be marked.
     guard let seq = message.seq else { return }
     let id = message.conversationID
     if !message.isMine { lastOfOthers[id] = max(lastOfOthers[id] ?? 0, seq) }

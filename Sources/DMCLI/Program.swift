@@ -1,7 +1,7 @@
 internal import DMKit
 internal import DMSystem
 
-/// A program of the suite: its description, and what it does after its command line is parsed.
+/// A program of the suite: its description, and a function that runs it after its command line is parsed.
 package protocol Program: SendableMetatype {
   static var command: Command { get }
   static func run(_ call: Invocation) throws
@@ -17,15 +17,15 @@ extension Program {
 
   package static func completed(_ words: [String]) -> (command: Command, words: [String]) { (command, words) }
 
-  /// Parses, runs, flushes, and ends with the exit status.
+  /// Parses the command line, runs the program, flushes standard output, and ends the process with the exit status.
   package static func main() { main(firstWord: 1) }
 
   /// Runs `main` for a command line whose first words name the program.
   ///
   /// - Parameter first: the index of the first word after the program's name.
   package static func main(firstWord first: Int) {
-    // A service manager may start programs with SIGPIPE ignored (systemd.exec(5)); then a closed pipe would not end
-    // this program.
+    // A service manager may start programs with SIGPIPE ignored (systemd.exec(5)). Without this line, a closed pipe
+    // would then not end the program.
     Signal.brokenPipe.restoreDefault()
     // With SIGXFSZ ignored, write(2) fails instead, and unfinished files are removed.
     Signal.fileTooLarge.ignore()
@@ -52,9 +52,11 @@ extension Program {
     }
   }
 
-  /// The words after the program's name, as they were typed; `CommandLine.arguments` would replace invalid UTF-8.
+  /// The words after the program's name, as they were typed.
   ///
-  /// - Throws: `io_error` when the Swift runtime cannot read the words; on Linux it reads them from /proc.
+  /// `CommandLine.arguments` is not used, because it replaces invalid UTF-8.
+  ///
+  /// - Throws: `io_error` if the Swift runtime cannot read the words, which it reads from /proc on Linux.
   private static func words(from first: Int) throws -> [String] {
     guard CommandLine.argc > 0 else {
       throw DMError(.inputOutput, "cannot read the arguments from /proc; see whether it is mounted")
@@ -93,7 +95,7 @@ extension Program {
     }
   }
 
-  /// Prints the error, and also the records that were made before it.
+  /// Prints the error, and the records that are still in the buffer of standard output.
   private static func fail(_ error: DMError, _ call: Invocation?) -> ExitStatus {
     printError(command.name, error.text)
     do {
@@ -106,8 +108,9 @@ extension Program {
     return ExitStatus(error.code)
   }
 
-  /// Answers `--complete SHELL WORD...`; bash passes two words: its line up to the cursor, and the part of the line
-  /// that it will replace.
+  /// Answers `--complete SHELL WORD...`.
+  ///
+  /// Bash passes two words: its line up to the cursor, and the part of the line that it will replace.
   ///
   /// The help does not list this option, because only the scripts in `completions` use it.
   private static func answerShell(_ words: [String]) throws -> Bool {

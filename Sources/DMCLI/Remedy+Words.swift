@@ -82,6 +82,6 @@ extension Remedy {
     }
   }
 
-  /// The words with the sign before them: a comma if they begin with "or", else a semicolon.
+  /// The words with a punctuation mark before them: a comma if they begin with "or", else a semicolon.
   fileprivate var suffix: String { (words.hasPrefix("or ") ? ", " : "; ") + words }
 }

@@ -1,12 +1,13 @@
 package import DMKit
 
-/// The last lines on a terminal, which are replaced when they change: a line says how far a user has read, and a line
-/// says who is typing.
+/// The last lines on a terminal, which are replaced when they change.
+///
+/// One line says how far a user has read, and another line says who is typing.
 ///
 /// Each line is cut to the width of the terminal, so that it has only one row.
 package struct RenewedLines {
   private let call: Invocation
-  /// The status of the last printed line, if that line said how far a user has read.
+  /// The status that the last printed line has shown; nil if that line was no status.
   private var status: MessageStatus?
   private var typing: [Identifier: String] = [:]
   /// Whether the line that names typing users is the last on the terminal.

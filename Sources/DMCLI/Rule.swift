@@ -1,11 +1,13 @@
-/// Which options go together; a program lists its rules in its `Command`.
+/// A rule about which options can be used together; a program lists its rules in its `Command`.
 package enum Rule: Sendable {
-  /// The option excludes each of the others.
+  /// The option cannot be used together with any of the others.
   case excludes(any Declared, [any Declared])
   case atMostOne([any Declared])
   /// The option needs at least one of the others.
   case needs(any Declared, [any Declared])
-  /// The option excludes all of the program's own options except these.
+  /// The option cannot be used together with other options of the program, except with these.
+  ///
+  /// The options of `Common` are always allowed.
   case alone(any Declared, with: [any Declared])
 }
 
@@ -30,13 +32,13 @@ extension Arguments {
     }
   }
 
-  /// - Parameter reason: makes the error text from the option as the user types it.
+  /// - Parameter reason: makes the error text from the option's spelling.
   /// - Throws: `usage` when one of the options was given.
   package func refuse(_ options: [any Declared], _ reason: (String) -> String) throws {
     if let option = options.first(where: isGiven) { throw usage(reason(option.declaration.spelling)) }
   }
 
-  /// - Throws: `usage` when one of the program's own options was given, except these.
+  /// - Throws: `usage` when an option of the program was given that is neither allowed nor in `Common`.
   package func refuseOwn(except allowed: [any Declared], _ reason: (String) -> String) throws {
     try refuse(
       command.options.filter { own in !allowed.contains { $0.declaration.name == own.declaration.name } }, reason)

@@ -1,8 +1,9 @@
 package import DMKit
 
 extension Invocation {
-  /// Suggests a command on standard error if the user is at a terminal and is new: they have no conversation, or only
-  /// one, with a single message.
+  /// Suggests a command on standard error, if the user is at a terminal and is new.
+  ///
+  /// New users have no conversation, or only one conversation with a single message.
   ///
   /// - Parameter added: the user who was just added.
   /// - Throws: an error of the store.
@@ -17,8 +18,7 @@ extension Invocation {
     do {
       conversations = try messenger.conversations(query)
     } catch let error as DMError where error.code == .unknownUser {
-      // The user who was just added is the first one in the store. The acting user has another name, and does not exist
-      // yet.
+      // The user who was just added is the first user in the store. The acting user does not exist yet.
       return
     }
     let actor = arguments.isGiven(Common.user) ? " --as \(me)" : ""
@@ -40,14 +40,14 @@ extension Invocation {
   /// Whether both standard output (as text) and standard error go to a terminal.
   private var isSeen: Bool { !isJSON && !isQuiet && isTerminal(.output) && isTerminal(.error) }
 
-  /// Prints a hint on standard error, such as why nothing was printed, if `isSeen`.
+  /// If `isSeen`, prints a hint on standard error, for example why nothing was printed.
   package func note(_ text: @autoclosure () throws -> String) throws {
     guard isSeen else { return }
     try output.flush()
     printError(command.name, try text())
   }
 
-  /// Prints on standard error what to type, if the program is about to read from a terminal.
+  /// If the program will read from a terminal, prints on standard error what to type.
   package func announceTyping(_ text: String) {
     if isTerminal(.input), isTerminal(.error), !isQuiet { printError(command.name, text) }
   }

@@ -25,7 +25,7 @@ package final class Progress {
     isShown = isTerminal(.error) && !call.isQuiet
   }
 
-  /// May be called often; the text is shown at most five times a second.
+  /// Shows a text; this may be called often, but a text is shown at most five times a second.
   package func show(_ text: @autoclosure () -> String) {
     guard isShown, case let now = Timestamp.now.microseconds, now >= next else { return }
     next = now + 200_000
@@ -38,15 +38,18 @@ package final class Progress {
   private func put(_ text: String) { writeOnce(Array(text.utf8), to: Stream.error.rawValue) }
 }
 
-/// A text that the user writes in `$VISUAL` or `$EDITOR`; its file is kept if the text could not be used.
+/// A text that the user has written in `$VISUAL` or `$EDITOR`; the file with the text is kept if the text cannot be
+/// used.
 package struct EditedText {
   package let path: String
   package let text: String
 
-  /// Opens a text in the editor, and waits for the editor to end; the file is named after the program.
+  /// Opens a text in the editor, and waits until the editor ends.
   ///
-  /// Call this before the store is opened, so that no lock is held meanwhile. Runs the editor as system(3) does: a
-  /// shell splits the command into words.
+  /// The name of the file begins with the name of the program.
+  ///
+  /// Call this before the store is opened, so that no lock is held meanwhile. The editor is run as system(3) runs
+  /// commands: a shell splits the command into words.
   ///
   /// - Throws: `cannot_create`, `io_error`, `bad_field` when the editor fails, `invalid_utf8`.
   package init(_ text: String, for command: Command) throws {
@@ -75,7 +78,7 @@ package struct EditedText {
     try OpenFile(path, for: .writing) { fileError(.inputOutput, "write", path, $0) }.write(Array(text.utf8))
   }
 
-  /// Runs `body` with the text, and removes the file if it succeeds.
+  /// Runs `body` with the text, and removes the file if `body` succeeds.
   package func keeping<T>(_ body: (String) throws -> T) throws -> T {
     do {
       let result = try body(text)

@@ -2,7 +2,7 @@ package import DMModel
 
 /// A JSON value.
 ///
-/// A number without a fraction and an exponent is an exact `Int` if it fits; other numbers are a `Double`.
+/// A number that has no fraction and no exponent is an exact `Int` if it fits; any other number is a `Double`.
 package enum JSONValue: Equatable, Sendable {
   case null
   case bool(Bool)
@@ -42,7 +42,7 @@ package struct JSONObject: Equatable, Sendable {
   ///
   /// Linear in the number of members, which is small in the input of this suite.
   package subscript(_ name: String) -> JSONValue? {
-    // By index, so that no member is copied for the comparison.
+    // Searches by index, so that no member is copied for the comparison.
     let offset = members.indices.first { members[$0].name.utf8.count == name.utf8.count && members[$0].isNamed(name) }
     return offset.map { members[$0].value }
   }
@@ -59,8 +59,10 @@ extension JSONObject {
   package func flag(_ name: String) -> Bool? { if case .bool(let flag)? = self[name] { flag } else { nil } }
 }
 
-/// A strict parser of JSON (RFC 8259): valid UTF-8 and paired surrogates only, no NUL, unique names, no
-/// byte order mark, numbers within the range of a Double, at most 64 levels of nesting.
+/// A strict parser of JSON (RFC 8259).
+///
+/// It accepts only valid UTF-8 and paired surrogates, unique names, numbers within the range of a Double, and at most
+/// 64 levels of nesting. It refuses NUL characters and a byte order mark.
 ///
 /// The decoder of FoundationEssentials would accept duplicate names and a byte order mark.
 package struct JSONReader: ~Copyable {
@@ -74,7 +76,7 @@ package struct JSONReader: ~Copyable {
 
   /// Reads a line that is one object.
   ///
-  /// - Throws: `invalid_utf8` or `malformed_line`, with the number of the byte, counted from 1.
+  /// - Throws: `invalid_utf8` or `malformed_line`; the message says at which byte, counted from 1.
   package static func object(_ line: ArraySlice<UInt8>) throws(DMError) -> JSONObject {
     guard case .object(let object) = try value(line, mustBeObject: true) else {
       throw DMError(.internal, "a line that is an object is none")
@@ -91,10 +93,10 @@ package struct JSONReader: ~Copyable {
     try value(line, mustBeObject: mustBeObject, isLenient: false)
   }
 
-  /// Reads a line of valid JSON (RFC 8259) that `value` refuses, to find its JSON-RPC id.
+  /// Reads any valid JSON (RFC 8259), to find the JSON-RPC id of a line that `value` refuses.
   ///
   /// NULs and unpaired surrogates become U+FFFD; numbers that are too large and values that are nested too deeply
-  /// become null; of members with the same name, the first stays.
+  /// become null; if several members have the same name, only the first is kept.
   ///
   /// - Throws: like `object`, if the line is not JSON.
   package static func lenientValue(_ line: ArraySlice<UInt8>) throws(DMError) -> JSONValue {
@@ -178,7 +180,8 @@ package struct JSONReader: ~Copyable {
     try enter()
     defer { depth -= 1 }
     var object = JSONObject()
-    // Up to 16 names are compared one by one, more with a set, so that a hostile line does not cost quadratic time.
+    // The first 16 names are compared one by one. After that, names are looked up in a set, so that a hostile line does
+    // not cost quadratic time.
     var names: Set<ExactString> = []
     if take(UInt8(ascii: "}")) { return object }
     repeat {
@@ -213,7 +216,7 @@ package struct JSONReader: ~Copyable {
     return array
   }
 
-  /// Skips an object or an array; reads only the strings in it.
+  /// Skips an object or an array, and parses nothing in it but its strings.
   private mutating func skipNested() throws(DMError) {
     var open = 0
     repeat {

@@ -1,6 +1,6 @@
 public import DMModel
 
-// A member whose value is nil is left out. The nil check is inlined, as the records are in other targets.
+// A member whose value is nil is left out. The nil check is inlined, because the records are in other targets.
 
 extension JSONWriter {
   @inlinable

@@ -1,11 +1,11 @@
 package import DMModel
 
-/// JSON text in a buffer: compact, in the order in which it is written.
+/// Writes compact JSON text into a buffer.
 ///
-/// Strings are exact and safe: characters that could act on a terminal, split a line or reorder it (`isHidden`) are
-/// escaped, most of them as `\u` and four digits, which RFC 8259, section 7, allows for any character.
+/// Strings are exact and safe: characters that could control a terminal, split a line or reorder it (`isHidden`) are
+/// escaped. Most of them are written as `\u` and four digits, which RFC 8259, section 7, allows for any character.
 ///
-/// Usable from inline, because other targets do not inline the functions of a type that is only `package`.
+/// The type is `@usableFromInline`, because other targets do not inline the functions of a type that is only `package`.
 @usableFromInline
 package struct JSONWriter: Sendable {
   package private(set) var bytes: [UInt8] = []
@@ -64,7 +64,7 @@ package struct JSONWriter: Sendable {
   /// Appends a value, or a member's name, with the comma before it.
   ///
   /// The buffer is checked for room once, not for each byte.
-  /// - Parameter count: the most bytes that `write` appends, plus one for the comma.
+  /// - Parameter count: the maximum number of bytes that `write` appends, plus one for the comma.
   @inline(__always)
   private mutating func append(atMost count: Int, _ write: (inout OutputSpan<UInt8>) -> Void) {
     let isNext = needsComma
@@ -88,7 +88,7 @@ package struct JSONWriter: Sendable {
     needsComma = false
   }
 
-  /// Writes the name of a member that is made at run time.
+  /// Writes the name of a member; unlike names of `key(_:)`, it may need escapes.
   package mutating func key(name: String) {
     value(name)
     bytes.append(UInt8(ascii: ":"))
@@ -136,7 +136,7 @@ package struct JSONWriter: Sendable {
     }
   }
 
-  /// Writes `text:number` as one string, such as `bob:57`, without making that String first.
+  /// Writes `text:number` as one string, such as `bob:57`, without making a `String` of it first.
   package mutating func value(_ text: String, colon number: Int) {
     value(text)
     bytes.removeLast()
@@ -165,7 +165,7 @@ package struct JSONWriter: Sendable {
     bytes.append(contentsOf: UnsafeBufferPointer(rebasing: text[copied...]))
   }
 
-  /// The character at an index and its length in bytes; nil if it needs no escape.
+  /// The character at an offset, and its length in bytes; nil if the character needs no escape.
   private func hiddenScalar(_ text: UnsafeBufferPointer<UInt8>, _ offset: Int) -> (UInt32, Int)? {
     let byte = UInt32(text[offset])
     if byte < 0x80 { return (byte, 1) }
@@ -191,7 +191,7 @@ package struct JSONWriter: Sendable {
   }
 }
 
-/// The index of the first byte, from `offset` on, that may begin a character to escape; the end if there is none.
+/// The offset of the first byte, from `offset` on, that may begin a character to escape; `text.count` if there is none.
 private func plainCount(_ text: UnsafeBufferPointer<UInt8>, from offset: Int) -> Int {
   var offset = offset
   let raw = UnsafeRawBufferPointer(text)
@@ -211,11 +211,11 @@ private func isSuspect(_ byte: UInt8) -> Bool {
   }
 }
 
-/// Whether eight bytes are all ASCII and none of them suspect.
+/// Whether all of eight bytes are ASCII, and `isSuspect` is false for all of them.
 private func isPlain(_ word: UInt64) -> Bool {
   let ones: UInt64 = 0x0101_0101_0101_0101
-  // Each term sets the highest bit of a byte that is, in this order: beyond ASCII, a control, ", \ or DEL. Only a
-  // suspect byte can cause a borrow from the byte after it.
+  // Each term sets the highest bit of certain bytes: in this order, those beyond ASCII, control characters, ", \ and
+  // DEL. Only a suspect byte can cause a borrow from the byte after it.
   let suspects =
     word | (word &- 0x20 * ones) | ((word ^ 0x22 * ones) &- ones) | ((word ^ 0x5C * ones) &- ones)
     | (word &+ ones)

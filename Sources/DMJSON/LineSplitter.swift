@@ -2,20 +2,20 @@ internal import DMSystem
 
 /// Splits bytes, as they arrive, into lines at LF only.
 ///
-/// A line over the limit is dropped as it arrives, so that it costs no memory.
+/// The bytes of a line over the limit are dropped as they arrive, so that it costs no memory.
 package struct LineSplitter: Sendable {
   package enum Line: Sendable {
-    /// Without its LF.
+    /// A line without its LF.
     case whole(ArraySlice<UInt8>)
     case tooLong
   }
 
-  /// The byte limit of a line.
+  /// The maximum number of bytes of a line.
   package static let limit = 1024 * 1024
 
   private var buffer: [UInt8] = []
   private var start = 0
-  /// The buffer was searched up to this index, and has no LF before it.
+  /// The index up to which the buffer was searched; from `start` to this index, it has no LF.
   private var searched = 0
   private var isSkipping = false
 

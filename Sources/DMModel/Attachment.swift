@@ -1,4 +1,4 @@
-/// A file that a message carries, or one that was prepared to be sent.
+/// A file that is in a message, or that was prepared to be sent.
 public struct Attachment: Equatable, Identifiable, Sendable {
   /// The kind of an attachment, determined from its content.
   ///
@@ -34,18 +34,18 @@ public struct Attachment: Equatable, Identifiable, Sendable {
 
   /// A small image of the attachment.
   public struct Thumbnail: Equatable, Sendable {
-    /// The hash of its content.
+    /// The hash of the content of the thumbnail.
     public let sha256: ContentHash
-    /// Its media type, such as `image/jpeg`.
+    /// The media type of the thumbnail, such as `image/jpeg`.
     public let mimeType: String
-    /// The size of its content in bytes.
+    /// The size of the thumbnail in bytes.
     public let sizeBytes: Int
     /// The width in pixels.
     public let width: Int
     /// The height in pixels.
     public let height: Int
 
-    /// Makes a value for a preview, or for a test of a view.
+    /// Makes a value, for example for a preview or a test of a view.
     public init(sha256: ContentHash, mimeType: String, sizeBytes: Int, width: Int, height: Int) {
       self.sha256 = sha256
       self.mimeType = mimeType
@@ -55,11 +55,11 @@ public struct Attachment: Equatable, Identifiable, Sendable {
     }
   }
 
-  /// The id, by which `Outgoing` names it.
+  /// The id, with which `Outgoing` refers to the attachment.
   public package(set) var id: Identifier
   /// The kind, which decides how it is shown.
   public let kind: Kind
-  /// At most 255 bytes, never a path, and safe to use as a file name.
+  /// The name, at most 255 bytes; never a path, and safe to use as a file name.
   public let name: String
   /// The media type, such as `image/jpeg`.
   public let mimeType: String
@@ -67,18 +67,18 @@ public struct Attachment: Equatable, Identifiable, Sendable {
   public let sizeBytes: Int
   /// The hash of the content.
   public let sha256: ContentHash
-  /// The width in pixels, as displayed; nil if there is none or it is unknown.
+  /// The width in pixels, as displayed; nil if the attachment has no width, or if it is unknown.
   public var width: Int?
-  /// The height in pixels, as displayed; nil if there is none or it is unknown.
+  /// The height in pixels, as displayed; nil if the attachment has no height, or if it is unknown.
   public var height: Int?
-  /// The playing time; nil for an attachment that is not played, or if it is unknown.
+  /// The playing time; nil if the attachment has none, or if it is unknown.
   public var duration: Duration?
-  /// A small image of it; nil if there is none.
+  /// A small image of the attachment; nil if there is none.
   public var thumbnail: Thumbnail?
   /// The loudness of each of 64 equal parts of a voice message, from 0 to 255.
   public var waveform: [UInt8]?
 
-  /// Makes an attachment that is in no store, as for a preview or a test of a view.
+  /// Makes an attachment that is in no store, for example for a preview or a test of a view.
   public init(
     id: Identifier, kind: Kind, name: String, mimeType: String, sizeBytes: Int, sha256: ContentHash, width: Int? = nil,
     height: Int? = nil, duration: Duration? = nil, thumbnail: Thumbnail? = nil, waveform: [UInt8]? = nil
@@ -96,7 +96,7 @@ public struct Attachment: Equatable, Identifiable, Sendable {
     self.waveform = waveform
   }
 
-  /// The contents that the attachment needs, with their sizes in bytes: its own, and that of its thumbnail.
+  /// The contents that the attachment needs, with their sizes in bytes: its own content, and that of its thumbnail.
   package var contents: [(hash: ContentHash, size: Int)] {
     [(sha256, sizeBytes)] + (thumbnail.map { [($0.sha256, $0.sizeBytes)] } ?? [])
   }

@@ -4,9 +4,9 @@ extension Attachment {
 
   /// Makes any name safe to use as a file name.
   ///
-  /// Keeps the last component of a path, removes control, direction and tag characters, leading dashes, dots and
-  /// spaces, and trailing spaces, and shortens the part before the extension until the name has at most 255 bytes.
-  /// The result is `file` if nothing is left.
+  /// Keeps only the last component of a path. Removes control, direction and tag characters, leading dashes, dots and
+  /// spaces, and trailing spaces. Shortens the part before the extension until the name has at most 255 bytes. The
+  /// result is `file` if nothing is left.
   package static func safeName(_ name: String) -> String {
     let last = name.utf8.split(separator: UInt8(ascii: "/")).last.map { String(Substring($0)) } ?? ""
     var scalars = String.UnicodeScalarView(
@@ -20,8 +20,8 @@ extension Attachment {
     return beginning(of: text, bytes: nameLimit - ending.utf8.count) + ending
   }
 
-  /// The part of a name after its last dot; nil if that is not 1 to 16 ASCII letters and digits, or if the name begins
-  /// with that dot.
+  /// The part of a name after its last dot; nil if this part is not 1 to 16 ASCII letters and digits, or if the name
+  /// begins with that dot.
   package static func fileExtension(of name: String) -> String? {
     guard let dot = name.utf8.lastIndex(of: UInt8(ascii: ".")), dot != name.utf8.startIndex else { return nil }
     let ending = name.utf8[name.utf8.index(after: dot)...]
@@ -29,7 +29,7 @@ extension Attachment {
     return String(Substring(ending))
   }
 
-  /// The name with its extension replaced, or with one added if it had none, in at most 255 bytes.
+  /// The name with its extension replaced, or with the extension added if the name had none, in at most 255 bytes.
   package static func name(_ name: String, withExtension ending: String) -> String {
     self.name(name, endingIn: ".\(ending)")
   }

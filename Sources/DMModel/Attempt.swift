@@ -1,11 +1,11 @@
-/// Runs work that can be left undone, and ignores the errors `busy`, `read_only_store` and `io_error`.
+/// Runs work that is not essential, and ignores the errors `busy`, `read_only_store` and `io_error`.
 ///
-/// A failing disk shows at the next read; a full disk must not prevent reading.
+/// These errors can be ignored: the next read reports a failing disk, and a full disk must not prevent reading.
 ///
 /// - Returns: whether the work was done.
 package func attempt(_ body: () throws -> Void) throws -> Bool { try failure(of: body) == nil }
 
-/// The same, with the error that is ignored.
+/// Runs work as `attempt` does, and returns the ignored error.
 ///
 /// - Returns: nil if the work was done.
 package func failure(of body: () throws -> Void) throws -> DMError? {

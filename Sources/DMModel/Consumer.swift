@@ -2,11 +2,11 @@
 package struct Consumer: Equatable, Sendable {
   /// The name, unique among the consumers of a user.
   package let name: String
-  /// The position: everything up to it is acknowledged.
+  /// The position; all events up to it are acknowledged.
   package let cursor: Cursor
-  /// The number of messages of others in its conversations that are not acknowledged and still visible.
+  /// How many messages from other users are visible in the consumer's conversations and not yet acknowledged.
   package let behindCount: Int
-  /// The number of lines that could never succeed and were skipped.
+  /// The number of input lines that were skipped because they could never succeed.
   package let skippedCount: Int
   /// The time when the consumer was last streamed or moved.
   package let usedAt: Timestamp
@@ -24,14 +24,14 @@ package struct Consumer: Equatable, Sendable {
     /// Unacknowledged changes are older than 30 days: the log keeps them for this consumer only, until 90 days after
     /// its last use.
     case late
-    /// Its next changes are no longer in the log.
+    /// The next changes for the consumer are no longer in the log.
     case gap
   }
 
   /// The maximum number of bytes of a name.
   package static let nameLimit = 128
 
-  /// - Throws: `bad_field` unless the name has 1 to 128 bytes without control or direction characters.
+  /// - Throws: `bad_field` if the name is empty, has over 128 bytes, or has a control or direction character.
   package static func check(name: String) throws {
     let isFit = (1...nameLimit).contains(name.utf8.count) && !name.unicodeScalars.contains(where: isHidden)
     guard isFit else {
@@ -41,7 +41,7 @@ package struct Consumer: Equatable, Sendable {
     }
   }
 
-  /// Refuses characters that older versions of dm accepted in names.
+  /// Refuses invisible characters in a new name; older versions of dm accepted them.
   ///
   /// - Throws: `bad_field` if the name has an invisible character.
   package static func check(newName name: String) throws {
@@ -56,7 +56,7 @@ package struct Consumer: Equatable, Sendable {
 public struct Acknowledgement: Equatable, Sendable {
   /// The name of the consumer.
   public let consumer: String
-  /// Its position now.
+  /// The new position of the consumer.
   public let cursor: Cursor
 
   package init(consumer: String, cursor: Cursor) {

@@ -1,10 +1,10 @@
-/// The SHA-256 of a content, which is also its key in the store.
+/// The SHA-256 of a content, which is also the key of the content in the store.
 public struct ContentHash: Hashable, Sendable, CustomStringConvertible {
   package let bytes: [UInt8]
 
   package static let count = 32
 
-  /// - Returns: nil unless there are 32 bytes.
+  /// - Returns: nil if the number of bytes is not 32.
   package init?(_ bytes: some Collection<UInt8>) {
     guard bytes.count == Self.count else { return nil }
     self.bytes = Array(bytes)

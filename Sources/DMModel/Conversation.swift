@@ -4,7 +4,7 @@ public struct Conversation: Equatable, Identifiable, Sendable {
   ///
   /// Expect more cases in later versions.
   public enum Role: String, CaseIterable, Sendable {
-    /// A participant of a direct conversation, or of a group without further rights.
+    /// A participant of a direct conversation, or a participant of a group who is not an owner.
     case member
     /// A participant who may change a group and its members.
     case owner
@@ -14,49 +14,51 @@ public struct Conversation: Equatable, Identifiable, Sendable {
 
   /// The id, which never changes.
   public let id: Identifier
-  /// The name to show: the user's own name for it, its title, or the display names of the other participants.
+  /// The name to show: the user's own name for the conversation, else its title, else the display names of the other
+  /// participants.
   public var name = ""
-  /// Whether it is a group, not a direct conversation.
+  /// Whether the conversation is a group, not a direct conversation.
   public let isGroup: Bool
   /// The title of a group; nil in a direct conversation, and for a group without one.
   public let title: String?
-  /// The user's own name for it, which others do not see.
+  /// The user's own name for the conversation, which others do not see.
   public var ownName: String?
-  /// The user who created it; nil if that is unknown.
+  /// The user who created the conversation; nil if that is unknown.
   public let creator: Handle?
   /// The owners of a group, in the order of the participants; empty for a former member and in a direct conversation.
   public var owners: [Handle] = []
   /// The role of the user; nil for a user who imports a conversation of others.
   public var myRole: Role?
-  /// In the order in which they became users of the store.
+  /// The participants, in the order in which they became users of the store.
   public let participants: [Handle]
   /// The newest message that the user sees; a text of more than 200 code points is cut, and `isTruncated` is set.
   public package(set) var lastMessage: Message?
-  /// The time of the last message of a user who is not blocked, or of the creation.
+  /// The time of the last message from a user who is not blocked; if there is none, the time of the creation.
   public let lastActivityAt: Timestamp
   /// The number of unread messages.
   public let unreadCount: Int
   /// How many of the unread messages mention the user.
   public var unreadMentionsCount = 0
-  /// The highest number of a message that the user has read; lower ones may be unread.
+  /// The highest number of a message that the user has read; messages with lower numbers may be unread.
   public let lastReadSeq: Int?
   /// The lowest number of an unread message.
   public var firstUnreadSeq: Int?
-  /// Whether the user has pinned it, so that it is listed first.
+  /// Whether the user has pinned the conversation, so that it is listed first.
   public let isPinned: Bool
-  /// Whether the user has archived it, so that it is not listed by default.
+  /// Whether the user has archived the conversation, so that it is not listed by default.
   public let isArchived: Bool
-  /// Set while the conversation is muted; `Timestamp.forever` if it is muted without an end.
+  /// The time until which the conversation is muted: `Timestamp.forever` for no end, and nil if it is not muted.
   public var mutedUntil: Timestamp?
   /// The user's draft; nil if there is none.
   public var draftText: String?
   /// The address of the picture of a group; nil if there is none.
   public var avatarURL: String?
-  /// The time after which new messages expire; nil if they do not.
+  /// The time after which new messages expire; nil if they do not expire.
   public var expireAfter: Duration?
-  /// The id that it had before the hub knew it by another; set only in the event of a change.
+  /// The id that the conversation had before; set only in the event in which it gets another id from the hub.
   public var replaces: Identifier?
-  /// Whether the user's lists contain it: they have not deleted it, and it is not one with a user that they block.
+  /// Whether the user's lists contain it: the user has not deleted it, and it is not a direct conversation with a user
+  /// that they block.
   package var isListed = true
   /// The position in the list after this conversation.
   public let pageCursor: PageCursor?
@@ -110,7 +112,7 @@ public struct Conversation: Equatable, Identifiable, Sendable {
 /// The maximum number of bytes of a group's title.
 package let titleLimit = 256
 
-/// - Throws: `bad_field` unless the title has 1 to 256 bytes without control or direction characters.
+/// - Throws: `bad_field` if the title is empty, has over 256 bytes, or has a control or direction character.
 package func checkTitle(_ title: String, as field: String = "title") throws {
   let fault: String? =
     title.isEmpty
@@ -122,7 +124,7 @@ package func checkTitle(_ title: String, as field: String = "title") throws {
   if let fault { throw badTitle(title, fault, field) }
 }
 
-/// Checks the title of a new group, or a new name, and refuses characters that older versions of dm accepted.
+/// Checks a new title or a new name; unlike `checkTitle`, also refuses characters that older versions of dm accepted.
 ///
 /// - Throws: `bad_field`, also for an invisible character.
 package func checkNewTitle(_ title: String, as field: String = "title") throws {
@@ -135,19 +137,19 @@ private func badTitle(_ title: String, _ fault: String, _ field: String) -> DMEr
   DMError(.badField, "cannot use the \(field) '\(title)': \(fault)", subject: field)
 }
 
-/// The conversation of a message, as it is named for the user who reads the message.
+/// The name of a message's conversation for the user who reads the message, and a reference to the conversation.
 public struct ConversationLabel: Equatable, Sendable {
-  /// The name that the user gave it, else the title of a group, else the handle of the other participant.
+  /// The name that the user gave the conversation, else the title of a group, else the handle of the other participant.
   ///
-  /// Nil for a group that has neither.
+  /// Nil for a group that has neither this name nor a title.
   public let title: String?
-  /// Whether it is a group, not a direct conversation.
+  /// Whether the conversation is a group, not a direct conversation.
   public let isGroup: Bool
   /// A reference to this conversation that the user can write: `bob`, `+ops`, or its UUID if the title is missing or
   /// not unique.
   public let reference: String
 
-  /// Makes a label, as for a preview or a test of a view.
+  /// Makes a label, for example for a preview or a test of a view.
   public init(title: String?, isGroup: Bool, reference: String) {
     (self.title, self.isGroup, self.reference) = (title, isGroup, reference)
   }

@@ -1,7 +1,9 @@
-/// A position in the stream of events: opaque, and bound to one store.
+/// A position in the stream of events.
 ///
-/// The position is `(rev, seq)`: every change up to `rev` was delivered, and of change `rev + 1` the messages up to
-/// `seq`. A receipt can change the status of a million messages, and a stream may be cut anywhere between them.
+/// It is opaque, and valid for one store.
+///
+/// The position is `(rev, seq)`: every change up to `rev` was delivered, and the messages up to `seq` of change
+/// `rev + 1`. A receipt can change the status of a million messages, and a stream may stop between any two of them.
 public struct Cursor: Hashable, Comparable, Sendable, CustomStringConvertible {
   package struct Position: Hashable, Comparable {
     package var rev: Rev

@@ -3,11 +3,11 @@
 /// `message` is one lower-case clause that ends with what to do next. Neither `message` nor `subject` ever contains the
 /// text of a message.
 public struct DMError: Error, Equatable, Sendable {
-  /// The code of an error, as error records contain it.
+  /// The code of an error; its raw value is in error records.
   ///
   /// Expect more cases in later versions.
   public enum Code: String, CaseIterable, Sendable {
-    // A line or a value that is invalid.
+    // Errors about a line or a value that is not valid.
     /// The line is not a JSON object of the expected form.
     case malformedLine = "malformed_line"
     /// The input is not valid UTF-8.
@@ -32,12 +32,12 @@ public struct DMError: Error, Equatable, Sendable {
     case emptyText = "empty_text"
     /// The text is over 64 KiB.
     case textTooLong = "text_too_long"
-    /// The source cannot be attached: it is a folder, too large, or not readable as what it claims to be.
+    /// The source cannot be attached, for example because it is a folder, is too large, or cannot be prepared.
     case badAttachment = "bad_attachment"
-    // A valid value that conflicts with the data of the store.
-    /// The nonce was used for a message with another text.
+    // Errors about a valid value that conflicts with the data of the store.
+    /// The nonce was used before, for a message with another text or other attachments.
     case nonceConflict = "nonce_conflict"
-    /// The message to import is older than the last one.
+    /// The message to import is not newer than the last message of its conversation.
     case outOfOrder = "out_of_order"
     /// Another user has the handle.
     case handleTaken = "handle_taken"
@@ -65,14 +65,14 @@ public struct DMError: Error, Equatable, Sendable {
     case fileChanged = "file_changed"
     /// The user may not do this.
     case notAllowed = "not_allowed"
-    // The call, the store or the machine.
-    /// The call is wrong, for example because a required option is missing.
+    // Errors about the command line, the store, the machine or the hub.
+    /// The command line or the call is wrong, for example because a required option is missing.
     case usage
     /// There is no store in the folder.
     case noStore = "no_store"
     /// A file or folder cannot be created.
     case cannotCreate = "cannot_create"
-    /// The system reported an error of reading or writing.
+    /// The system reported an error while reading or writing.
     case inputOutput = "io_error"
     /// The store cannot be written to.
     case readOnlyStore = "read_only_store"
@@ -80,7 +80,7 @@ public struct DMError: Error, Equatable, Sendable {
     case busy
     /// A newer version of dm has changed the schema of the store.
     case storeTooNew = "store_too_new"
-    /// The database is another program's.
+    /// The database belongs to another program.
     case storeForeign = "store_foreign"
     /// The store is damaged, or has lost commits.
     case storeDamaged = "store_damaged"
@@ -94,7 +94,7 @@ public struct DMError: Error, Equatable, Sendable {
     case hubUnreachable = "hub_unreachable"
     /// The hub does not let this store in.
     case hubRefused = "hub_refused"
-    /// The hub is another one, or speaks another protocol.
+    /// The hub is not the one to which the store is linked, or has a version that does not fit.
     case hubMismatch = "hub_mismatch"
     /// The data of the hub is damaged.
     case hubDamaged = "hub_damaged"
@@ -102,9 +102,9 @@ public struct DMError: Error, Equatable, Sendable {
     case noHub = "no_hub"
     /// The hub refuses an operation.
     case refusedByHub = "refused_by_hub"
-    /// The person has sent more than the hub takes in an hour.
+    /// The user has sent more than the hub accepts in an hour.
     case overQuota = "over_quota"
-    /// An error in dm.
+    /// A bug in dm.
     case `internal`
 
     /// Whether the same line may succeed when it is tried again unchanged.
@@ -127,13 +127,13 @@ public struct DMError: Error, Equatable, Sendable {
     }
   }
 
-  /// The code, for programs.
+  /// The code of the error, for programs.
   public let code: Code
   /// The thing that is wrong: a reference, a handle, a path or the name of a field; cut after 256 bytes.
   public let subject: String?
-  /// What failed, in a clause for people; cut after 1,024 bytes.
+  /// What failed, as a clause for people; cut after 1,024 bytes.
   public var message: String { message(adding: "") }
-  /// What helps, which the programs add to the message in words.
+  /// The next step for the user; the programs put it into words and add them to the message.
   package let remedy: Remedy?
   /// The nonce of the line of input that the error answers.
   package private(set) var nonce: String?
@@ -142,12 +142,12 @@ public struct DMError: Error, Equatable, Sendable {
 
   private static let limit = 1024
 
-  /// - Parameter detail: the end of the message, which follows the words of the remedy.
+  /// - Parameter detail: the end of the message, after the words of the remedy.
   package init(_ code: Code, _ clause: String, subject: String? = nil, remedy: Remedy? = nil, detail: String = "") {
     self.code = code
     self.subject = subject.map { cut($0, 256) }
     self.remedy = remedy
-    // Still over the limit if the clause is, so that the message ends with an ellipsis.
+    // Keeps 4 bytes more than the limit, so that `message` notices that the clause is too long, and adds an ellipsis.
     self.clause = beginning(of: clause, bytes: Self.limit + 4)
     self.detail = detail
   }
@@ -162,7 +162,7 @@ public struct DMError: Error, Equatable, Sendable {
     return error
   }
 
-  /// The error as the answer to a line with this nonce; a text that is too long for a nonce is left out.
+  /// The error with the nonce of the line that it answers; a text that is too long to be a nonce is left out.
   package func answering(nonce: String?) -> DMError {
     guard let nonce, nonce.utf8.count <= Outgoing.nonceLimit else { return self }
     var error = self
@@ -172,7 +172,8 @@ public struct DMError: Error, Equatable, Sendable {
 }
 
 extension DMError: CustomStringConvertible {
-  /// The message, the code, and what helps if a call of the library does: `there is no user 'x' (unknown_user); …`.
+  /// The message and the code, and then the advice if a call of the library helps:
+  /// `there is no user 'x' (unknown_user); …`.
   public var description: String { "\(message) (\(code.rawValue))\(remedy?.call.map { "; \($0)" } ?? "")" }
 }
 
@@ -183,7 +184,9 @@ extension DMError {
   }
 }
 
-/// The text, or its first `limit` bytes and `…`, so that an error stays short however long the wrong value is.
+/// The text, or its first `limit` bytes and `…` if it is longer.
+///
+/// So an error is short even if the wrong value is long.
 private func cut(_ text: String, _ limit: Int) -> String {
   text.utf8.count <= limit ? text : beginning(of: text, bytes: limit) + "…"
 }

@@ -14,12 +14,12 @@ public struct Edit: Sendable {
 
   /// The message, which the user must be able to see.
   package let message: MessageReference
-  /// The reference to the message that errors contain.
+  /// The reference to the message that is printed in errors.
   package private(set) var typed: MessageReference
   /// What to do to the message.
   package let act: Act
 
-  /// The maximum number of bytes of an emoji; a kiss of two people, each with a skin tone, has 35.
+  /// The maximum number of bytes of an emoji; a long emoji, the kiss of two people with skin tones, has 35.
   static let emojiLimit = 64
 
   /// The maximum number of bytes of a reason.
@@ -44,13 +44,13 @@ public struct Edit: Sendable {
     self.act = act
   }
 
-  /// Makes an action on a message for which errors contain another reference: the one that the user typed.
+  /// Makes an action whose errors contain the reference that the user typed, instead of `message`.
   package init(_ message: MessageReference, typedAs typed: MessageReference, _ act: Act) throws(DMError) {
     try self.init(message, act)
     self.typed = typed
   }
 
-  /// Whether the action is possible on messages of users only, not on announcements.
+  /// Whether the action is possible only on messages from users, not on announcements.
   package static func needsUserMessage(_ act: Act) -> Bool { act != .delete(forEveryone: false) }
 
   /// The result of an action on a message.
@@ -65,7 +65,7 @@ public struct Edit: Sendable {
     case report(Report)
   }
 
-  /// - Throws: `bad_field` unless the text is one emoji as users see it (unicode.org/reports/tr51, section 1.4.9).
+  /// - Throws: `bad_field` if the text is not one emoji as users see it (unicode.org/reports/tr51, section 1.4.9).
   package static func check(emoji: String) throws(DMError) {
     guard emoji.utf8.count <= emojiLimit, emoji.count == 1, emoji.unicodeScalars.last != "\u{200D}",
       let first = emoji.unicodeScalars.first, isEmoji(first, emoji.unicodeScalars)
@@ -84,7 +84,7 @@ public struct Edit: Sendable {
       return rest.count == 1 && rest.allSatisfy { (0x1F1E6...0x1F1FF).contains($0.value) }
     }
     let isPicture = first.properties.isEmoji && (first.value >= 0x2000 || rest.first == picture)
-    // Digits are emoji only as keycaps.
+    // A digit is part of an emoji only in a keycap.
     if first.value < 0x80, rest.last != keycap { return false }
     return isPicture
       && rest.allSatisfy { scalar in
@@ -98,11 +98,11 @@ public struct Edit: Sendable {
 public struct Deletion: Equatable, Sendable {
   /// The id of the message.
   public let messageID: Identifier
-  /// The id of its conversation.
+  /// The id of the conversation.
   public let conversationID: Identifier
-  /// Its number in the conversation; nil for one that never got a number.
+  /// The number of the message in the conversation; nil if the message never got a number.
   public let seq: Int?
-  /// Whether it was deleted for all, not for the user only.
+  /// Whether the message was deleted for all, not for the user only.
   public let forEveryone: Bool
 
   package init(messageID: Identifier, conversationID: Identifier, seq: Int?, forEveryone: Bool) {
@@ -117,13 +117,13 @@ public struct Deletion: Equatable, Sendable {
 public struct Reaction: Equatable, Sendable {
   /// The id of the message.
   public let messageID: Identifier
-  /// The id of its conversation.
+  /// The id of the conversation.
   public let conversationID: Identifier
-  /// Its number in the conversation.
+  /// The number of the message in the conversation.
   public let seq: Int
   /// The user who reacted.
   public let user: Handle
-  /// Nil if the reaction was removed.
+  /// The emoji; nil if the reaction was removed.
   public let emoji: String?
   /// The time when the reaction was added or removed.
   public let reactedAt: Timestamp
@@ -144,9 +144,9 @@ public struct Reaction: Equatable, Sendable {
 public struct Report: Equatable, Sendable {
   /// The id of the message.
   public let messageID: Identifier
-  /// The id of its conversation.
+  /// The id of the conversation.
   public let conversationID: Identifier
-  /// Its number in the conversation.
+  /// The number of the message in the conversation.
   public let seq: Int
   /// The sender of the message.
   public let sender: Handle
@@ -154,7 +154,7 @@ public struct Report: Equatable, Sendable {
   public let user: Handle
   /// The reason; nil if none was given.
   public let reason: String?
-  /// The text at the time of the report; nil if it had none.
+  /// The text at the time of the report; nil if the message had none.
   public let text: String?
   /// The time of the report.
   public let reportedAt: Timestamp

@@ -10,9 +10,9 @@ public struct EventQuery: Sendable {
     case cursor(Cursor)
   }
 
-  /// The conversations to follow; empty for all of the user, including those that are created later.
+  /// The conversations to follow; empty for all conversations of the user, including those that are created later.
   public var conversations: [ConversationReference] = []
-  /// The kinds of events; others are left out.
+  /// The kinds of events to stream.
   public var kinds = MessagingEvent.Kind.standard
   /// Whether `caughtUp` comes first, because the events before the start were read as a history.
   package var beginsCaughtUp = false
@@ -32,7 +32,7 @@ public struct EventQuery: Sendable {
   public var marksDelivered = true
   /// The name of a durable consumer.
   ///
-  /// The stream begins at its position. `start` is used only to create the consumer.
+  /// The stream begins at the position of the consumer. `start` is used only to create the consumer.
   public var consumer: String?
   /// Whether a consumer goes on when its next changes are no longer in the log.
   public var acceptsGap = false
@@ -40,7 +40,7 @@ public struct EventQuery: Sendable {
   /// Whether each message has `readBy`, the users who have read it.
   public var includesReaders = false
 
-  /// Makes a query that follows, for the kinds of `MessagingEvent.Kind.standard`.
+  /// Makes a query for the kinds of `MessagingEvent.Kind.standard`, which waits for new events.
   public init(_ conversations: [ConversationReference] = [], from start: Start? = nil) {
     self.conversations = conversations
     self.start = start

@@ -1,5 +1,5 @@
 extension String {
-  /// The text without its first byte if that is one of the signs: `@bob` becomes `bob`.
+  /// The text without its first byte, if this byte is one of the signs: `@bob` becomes `bob`.
   ///
   /// Compares bytes, because a sign with a combining mark is another Character.
   package func without(_ signs: String) -> String {
@@ -11,7 +11,7 @@ extension String {
   package func contains(byte: UInt8) -> Bool {
     utf8.withContiguousStorageIfAvailable { bytes in
       let bytes = UnsafeRawBufferPointer(bytes)
-      // Eight bytes at a time: subtracting 1 from each borrows into its highest bit only if the byte is 0.
+      // Eight bytes at a time: after the XOR, the wanted byte is 0, and subtracting 1 from it sets its highest bit.
       let (ones, highest) = (0x0101_0101_0101_0101 as UInt64, 0x8080_8080_8080_8080 as UInt64)
       var offset = 0
       while offset + 8 <= bytes.count {
@@ -30,8 +30,8 @@ extension String {
 
 /// A text that is compared byte for byte.
 ///
-/// `==` of `String` treats canonically equivalent texts as equal (Unicode Standard Annex #15), and so would take one
-/// user for another, or a different text for a duplicate.
+/// `==` of `String` treats canonically equivalent texts as equal (Unicode Standard Annex #15), and so would confuse two
+/// users, or take a different text for a duplicate.
 package struct ExactString: Hashable, Sendable {
   package let text: String
 
@@ -47,9 +47,9 @@ package struct ExactString: Hashable, Sendable {
     return (areEqual ?? nil) ?? a.text.utf8.elementsEqual(b.text.utf8)
   }
 
-  /// Whether two runs of the same count hold the same bytes.
+  /// Whether two buffers of the same size contain the same bytes.
   ///
-  /// Compares eight bytes at a time, and the last eight together with some that are compared already.
+  /// Compares eight bytes at a time; the last eight may include bytes that were compared before.
   private static func hasSameBytes(_ a: UnsafeRawBufferPointer, _ b: UnsafeRawBufferPointer) -> Bool {
     func isSame<Word: FixedWidthInteger & BitwiseCopyable>(at offset: Int, _: Word.Type) -> Bool {
       a.loadUnaligned(fromByteOffset: offset, as: Word.self) == b.loadUnaligned(fromByteOffset: offset, as: Word.self)

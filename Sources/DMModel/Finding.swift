@@ -1,4 +1,4 @@
-/// A fault of the store.
+/// A fault of the store, found by a check.
 ///
 /// A finding never contains the text of a message.
 package struct Finding: Equatable, Sendable {
@@ -12,7 +12,7 @@ package struct Finding: Equatable, Sendable {
     case files
     /// Tables, indexes and triggers.
     case schema
-    /// The database's pages, by SQLite.
+    /// The pages of the database, which SQLite checks.
     case integrity
     /// References between rows.
     case foreignKeys = "foreign_keys"
@@ -28,17 +28,18 @@ package struct Finding: Equatable, Sendable {
     case digests
     /// The contents of attachments.
     case attachments
-    /// What comes from the hub.
+    /// The data that came from the hub.
     case hub
   }
 
-  /// The check that found it.
+  /// The check that found the fault.
   package let check: Check
-  /// A path, a table, a conversation's id, an attachment's, or a message as `ID:SEQ`.
+  /// The thing that has the fault: a path, a table, the id of a conversation or of an attachment, or a message as
+  /// `ID:SEQ`.
   package let subject: String?
-  /// One clause: what is wrong.
+  /// What is wrong, as one clause.
   package let message: String
-  /// What helps, which the programs add to the message in words.
+  /// The next step for the user; the programs put it into words and add them to the message.
   package let remedy: Remedy?
 
   package init(check: Check, subject: String?, message: String, remedy: Remedy? = nil) {

@@ -8,17 +8,17 @@ public struct HistoryQuery: Sendable {
     case time(Timestamp)
   }
 
-  /// Empty for all conversations of the user.
+  /// The conversations to show; empty for all conversations of the user.
   public var conversations: [ConversationReference]
   /// Treats a direct conversation that does not exist yet as empty, instead of throwing an error.
   package var allowsMissing = false
-  /// Nil for all messages; otherwise only those with these numbers.
+  /// Only messages with these numbers; nil for all messages.
   public var ranges: [RangeReference]?
-  /// The lower bound, inclusive.
+  /// Only messages from this message or time on; nil for no bound.
   public var since: Bound?
-  /// The upper bound, exclusive.
+  /// Only messages before this message or time; nil for no bound.
   public var before: Bound?
-  /// Only messages of this sender; nil for those of any sender.
+  /// Only messages of this sender; nil for all senders.
   public var sender: Handle?
   /// Leaves out messages that the user has read.
   public var unreadOnly = false
@@ -28,9 +28,9 @@ public struct HistoryQuery: Sendable {
   public var includesDeleted = false
   /// Whether each message has `readBy`, the users who have read it.
   public var includesReaders = false
-  /// At most so many of the matching messages, the newest; nil for all.
+  /// The maximum number of messages, of which the newest are shown; nil for all.
   public var limit: Int? = 30
 
-  /// Makes a query for the newest 30 messages of the conversations, or of all conversations if there are none.
+  /// Makes a query for the newest 30 messages of these conversations, or of all conversations if none is given.
   public init(_ conversations: ConversationReference...) { self.conversations = conversations }
 }

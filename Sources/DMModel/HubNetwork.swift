@@ -1,4 +1,4 @@
-/// The network that is simulated, for trying how programs behave on it.
+/// A network that is simulated, so that users can try how programs behave on it.
 public enum HubNetwork: Int64, CaseIterable, Sendable {
   /// The real network.
   case normal = 0
@@ -9,7 +9,7 @@ public enum HubNetwork: Int64, CaseIterable, Sendable {
   /// All calls are lost.
   case offline
 
-  /// As people write it.
+  /// The word that people write for the network.
   package var word: String {
     switch self {
     case .normal: "normal"

@@ -22,7 +22,7 @@ public struct HubStatus: Equatable, Sendable {
     case left
   }
 
-  /// The state, as the color of a signal.
+  /// The state as a color, like that of a traffic light.
   public enum Color: String, CaseIterable, Sendable {
     /// The connection works.
     case green
@@ -34,9 +34,9 @@ public struct HubStatus: Equatable, Sendable {
 
   /// The state of the connection.
   public let state: State
-  /// The user whose store it is.
+  /// The user who owns the store.
   public let user: Handle
-  /// The network that is simulated.
+  /// The network that is simulated; `normal` is the real network.
   public let network: HubNetwork
   /// Whether a process syncs the store with the hub now.
   public let isRunning: Bool
@@ -46,28 +46,30 @@ public struct HubStatus: Equatable, Sendable {
   public let failedCount: Int
   /// When the oldest waiting operation was queued; nil if none waits.
   public let oldestQueuedAt: Timestamp?
-  /// The attempts to connect since the last success.
+  /// The number of attempts to connect since the last success.
   public let attempts: Int
   /// When the hub last answered; nil if it never did.
   public let lastSyncAt: Timestamp?
-  /// When the sync process connects again; nil if it is connected or does not run.
+  /// When the sync process connects again; nil if the sync process is connected or does not run.
   public let nextAttemptAt: Timestamp?
   /// When the hub accepts more from a user who is over their quota; nil for a user who is not.
   public let retryAt: Timestamp?
-  /// Microseconds by which the clock of the hub is ahead.
+  /// By how many microseconds the clock of the hub is ahead of this machine's clock.
   public let clockOffset: Int64
-  /// The reason, if something does not work.
+  /// The reason why something does not work; nil if everything works.
   public let fault: String?
   /// The conversations that are not synced, because their entries on the hub cannot be read.
   public let setAside: [SetAside]
-  /// Whether the store is connected to the hub, so that others get what the user does, even if the hub postpones it.
+  /// Whether the store is connected to the hub.
+  ///
+  /// If so, other users get the user's changes, although the hub may postpone them.
   public let isConnected: Bool
 
-  /// A conversation that is set aside.
+  /// A conversation that is not synced.
   public struct SetAside: Equatable, Sendable {
     /// The id of the conversation.
     public let id: Identifier
-    /// The name that the user sees; nil if this store has nothing of the conversation.
+    /// The name that the user sees; nil if the conversation is not in this store.
     public let reference: String?
     /// The code of the reason.
     public let code: String
@@ -103,7 +105,9 @@ public struct HubStatus: Equatable, Sendable {
     self.isConnected = isConnected ?? [.live, .polling, .filling].contains(state)
   }
 
-  /// Green for a minute after a comparison, then yellow; with a fault, yellow for that minute, and then red.
+  /// The color while the store is not connected: green for a minute after the hub last answered, and then yellow.
+  ///
+  /// After a fault, it is yellow for this minute, and then red.
   private var waitingColor: Color {
     guard let lastSyncAt else { return .red }
     let isRecent = Timestamp.now.microseconds - lastSyncAt.microseconds < 60_000_000

@@ -1,7 +1,7 @@
 /// A UUID of version 7 (RFC 9562, section 5.7), which sorts by its time.
 ///
-/// The 12 bits after the version hold the fraction of the millisecond (method 3 of section 6.2),
-/// so the ids of a conversation sort like its messages.
+/// The 12 bits after the version contain the fraction of the millisecond (method 3 of section 6.2), so the ids of a
+/// conversation sort like its messages.
 public struct Identifier: Hashable, Comparable, Sendable {
   package let high: UInt64
   package let low: UInt64
@@ -21,7 +21,7 @@ public struct Identifier: Hashable, Comparable, Sendable {
 
   /// A new UUID for a time, with 62 of the given 64 random bits.
   package init(at time: Timestamp, random: UInt64) {
-    // All times before 1970 become 1970, because a UUID cannot express them; they sort first.
+    // A time before 1970 becomes the start of 1970, because a UUID cannot express it; such UUIDs sort first.
     let (milliseconds, rest) = max(time.microseconds, 0).flooredDivision(by: 1000)
     let fraction = UInt64(rest) * 4096 / 1000
     high = UInt64(truncatingIfNeeded: milliseconds) << 16 | 0x7000 | fraction
@@ -46,7 +46,7 @@ public struct Identifier: Hashable, Comparable, Sendable {
     self.init(high: high, low: low)
   }
 
-  /// Makes a UUID of its 16 bytes, or of the first 16 of more.
+  /// Makes a UUID from its 16 bytes; ignores all bytes after the first 16.
   package init(bytes: [UInt8]) {
     func number(_ bytes: ArraySlice<UInt8>) -> UInt64 { bytes.reduce(0) { $0 << 8 | UInt64($1) } }
     self.init(high: number(bytes.prefix(8)), low: number(bytes.dropFirst(8).prefix(8)))
@@ -90,12 +90,12 @@ extension Identifier: CustomStringConvertible {
 
 /// The lower 32 bits as 8 hexadecimal digits, the first in the highest byte.
 ///
-/// Computed in parallel, because a line has several identifiers.
+/// All digits are computed at once, because a printed line contains several identifiers.
 private func hexDigits(_ value: UInt64) -> UInt64 {
   var digits = (value & 0xFFFF_0000) << 16 | value & 0xFFFF
   digits = (digits << 8 | digits) & 0x00FF_00FF_00FF_00FF
   digits = (digits << 4 | digits) & 0x0F0F_0F0F_0F0F_0F0F
-  // Adding 6 sets bit 4 of the digits from 10 on.
+  // Adding 6 sets bit 4 of each digit that is 10 or more.
   let letters = (digits + 0x0606_0606_0606_0606) >> 4 & 0x0101_0101_0101_0101
   return digits + 0x3030_3030_3030_3030 + letters * 39
 }

@@ -1,15 +1,18 @@
-/// Whether a character is invisible, so that names with and without it look the same: the default-ignorable and the
-/// format characters of Unicode (UAX #44), and the blank Braille pattern, except those that `isHidden` includes.
+/// Whether a character is invisible, so that names with and without it look the same.
+///
+/// The default-ignorable and the format characters of Unicode (UAX #44) and the blank Braille pattern are invisible,
+/// except characters for which `isHidden` is true.
 func isInvisible(_ scalar: Unicode.Scalar) -> Bool {
   let properties = scalar.properties
   return !isHidden(scalar)
     && (properties.isDefaultIgnorableCodePoint || properties.generalCategory == .format || scalar == "\u{2800}")
 }
 
-/// Whether the character at an index of a name is invisible and does not change how its neighbours look.
+/// Whether the character at an index of a name is invisible and does not change how the characters beside it look.
 ///
-/// Allowed are U+FE0F after an emoji, U+200D between emoji (UTS #51, section 1.4.9), and U+200C and U+200D between
-/// letters of Arabic and after a virama, which choose the shape of a letter (RFC 5892, appendix A).
+/// The result is false for U+FE0F after an emoji or in a keycap, and for U+200D between emoji (UTS #51, section 1.4.9).
+/// It is also false for U+200C and U+200D that are before a letter, and after an Arabic letter or a virama: there they
+/// choose the shape of a letter (RFC 5892, appendix A).
 package func isInvisible(at index: Int, of name: [Unicode.Scalar]) -> Bool {
   let scalar = name[index]
   guard isInvisible(scalar) else { return false }
@@ -38,7 +41,7 @@ func codePoint(_ scalar: Unicode.Scalar) -> String {
   return "U+" + String(repeating: "0", count: max(0, 4 - digits.count)) + digits
 }
 
-/// Whether a character is an emoji by itself; digits are emoji only as keycaps.
+/// Whether a character is an emoji by itself; a digit is part of an emoji only in a keycap.
 private func isPicture(_ scalar: Unicode.Scalar) -> Bool { scalar.properties.isEmoji && scalar.value >= 0x80 }
 
 private func isArabic(_ scalar: Unicode.Scalar) -> Bool {

@@ -1,11 +1,11 @@
-/// The messages of each conversation that a linked store keeps; the others are only on the hub.
+/// Which messages of each conversation a linked store keeps; the others are only on the hub.
 package enum KeptMessages: Equatable, Sendable {
   /// The last messages of each conversation.
   case last(Int)
   /// The messages that are younger than this, in microseconds.
   case youngerThan(Int64)
 
-  /// The numbers of messages to which a conversation can be limited.
+  /// The numbers that are allowed for `last`.
   package static let counts = 1...1_000_000_000
 
   /// Parses a number of messages, or a time such as 90d; nil for anything else.

@@ -1,7 +1,9 @@
-/// The number of a row in the database, of a type for each table: the key of a user is not taken for that of a conversation.
+/// The number of a row in the database.
 ///
-/// Programs outside this package name rows by their ids. The keys are in this target because its values have them, and each
-/// is `@frozen` so that other targets compare and hash it as fast as a number.
+/// Each table has its own type of key, so that the compiler refuses the key of a user as the key of a conversation.
+///
+/// Programs outside this package name rows by their ids. The keys are in this target because some of its values contain
+/// keys. Each key is `@frozen`, so that other targets compare and hash it as fast as a number.
 @usableFromInline
 package protocol RowKey: Hashable, Comparable, Sendable, CustomStringConvertible {
   var number: Int64 { get }
@@ -12,7 +14,7 @@ extension RowKey {
   @inlinable
   package static func < (a: Self, b: Self) -> Bool { a.number < b.number }
 
-  /// The number alone, as SQL and errors have it.
+  /// The number alone, as SQL and errors contain it.
   @inlinable
   package var description: String { String(number) }
 }
@@ -53,7 +55,7 @@ package struct ReportKey: RowKey {
   @inlinable package init(number: Int64) { self.number = number }
 }
 
-/// The number of an operation in the outbox: each has a higher one, and none is used twice.
+/// The number of an operation in the outbox; each new operation has a higher number, and no number is used twice.
 @frozen @usableFromInline
 package struct OutboxKey: RowKey {
   @usableFromInline package let number: Int64
@@ -67,13 +69,13 @@ package struct RowNumber: RowKey {
   @inlinable package init(number: Int64) { self.number = number }
 }
 
-/// The number of a change in the change log: each change has the next one, and none is used twice.
+/// The number of a change in the change log; each new change has the next number, and no number is used twice.
 @frozen @usableFromInline
 package struct Rev: RowKey {
   @usableFromInline package let number: Int64
   @inlinable package init(number: Int64) { self.number = number }
 
-  /// Before the first change.
+  /// The number before that of the first change.
   package static var zero: Rev { Rev(number: 0) }
 
   @inlinable package static func + (rev: Rev, count: Int64) -> Rev { Rev(number: rev.number + count) }

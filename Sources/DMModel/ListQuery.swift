@@ -1,12 +1,12 @@
-/// Which conversations to list, and from where.
+/// Which conversations to list, and where the list begins.
 public struct ListQuery: Sendable {
   /// Whether archived conversations are listed.
   public enum Archived: Sendable {
-    /// Leaves them out.
+    /// Archived conversations are left out.
     case excluded
-    /// Lists no others.
+    /// Only archived conversations are listed.
     case only
-    /// Lists them among the others.
+    /// Archived conversations are listed among the others.
     case included
   }
 
@@ -16,24 +16,28 @@ public struct ListQuery: Sendable {
   public var unreadOnly = false
   /// Leaves out conversations that are muted now.
   public var unmutedOnly = false
-  /// Only these, even if they are archived, deleted or with a blocked user; empty for all listed conversations.
+  /// If this list is not empty, only its conversations are listed, even if they are archived, deleted or with a blocked
+  /// user.
   public var conversations: [ConversationReference] = []
-  /// A part of the own name, of the title, or of another participant's handle or display name, in any case and with or
-  /// without accents.
+  /// Only conversations with this text in the user's own name for them, in their title, or in another participant's
+  /// handle or display name.
+  ///
+  /// Case and accents are ignored.
   public var matching: String?
-  /// Nil for all.
+  /// The maximum number of conversations; nil for all.
   public var limit: Int? = 50
   /// The `pageCursor` of the last conversation of the previous page.
   public var after: PageCursor?
-  /// Only among so many of the conversations with at most 64 participants; nil for all.
+  /// How many of the conversations with at most 64 participants are compared with `matching`, the newest first; nil for
+  /// all.
   ///
-  /// It bounds the time of `matching`.
+  /// This limits the time that the comparison takes.
   package var newest: Int?
-  /// Only this conversation, if the list contains it, without pages.
+  /// Lists only this conversation, if the list contains it; then there are no pages.
   package var only: Identifier?
   /// The keys of `conversations`.
   package var keys: [ConversationKey]?
 
-  /// Makes a query for the first 50 listed conversations.
+  /// Makes a query for the first 50 conversations of the list.
   public init() {}
 }

@@ -4,36 +4,36 @@ public struct Message: Equatable, Identifiable, Sendable {
   ///
   /// Expect more cases in later versions. No message of a store without a hub is `sending` or `failed`.
   public enum Status: String, Sendable, CaseIterable {
-    /// Waits to be sent, and has no number yet.
+    /// The message waits for the hub, and has no number yet.
     case sending
-    /// Committed and ordered by the authority.
+    /// The message has a number: from the hub, or from the store if the store has no hub.
     case sent
-    /// At least one other participant got it.
+    /// At least one other participant got the message.
     case delivered
-    /// At least one other participant read it.
+    /// At least one other participant read the message.
     case read
-    /// Refused by the authority; it never gets a number.
+    /// The hub refused the message, which never gets a number.
     case failed
   }
 
   /// The kind of an announcement in a conversation.
   ///
-  /// Expect more cases in later versions. Stores contain the numbers.
+  /// Expect more cases in later versions. Stores contain the `number` of each kind.
   public enum SystemKind: String, Sendable, CaseIterable {
-    /// The first message of a group; the subject is its title.
+    /// The first message of a group; `subject` is the title of the group.
     case conversationCreated = "conversation_created"
-    /// A user was added; the subject is the handle.
+    /// A user was added; `subject` is the handle of this user.
     case userJoined = "user_joined"
-    /// A user left or was removed; the subject is the handle.
+    /// A user left or was removed; `subject` is the handle of this user.
     case userLeft = "user_left"
-    /// The title was changed; the subject is the new one.
+    /// The title was changed; `subject` is the new title.
     case titleChanged = "title_changed"
     /// Messages were imported after this one.
     case historyImported = "history_imported"
     /// A message, not an announcement, that a later version of dm wrote and this version cannot read.
     case unreadable
 
-    /// The number in stores; nil for `unreadable`, which is found when a message is read and is never stored.
+    /// The number that stores contain for the kind; nil for `unreadable`, which is never stored.
     package var number: Int64? {
       switch self {
       case .conversationCreated: 1
@@ -55,10 +55,10 @@ public struct Message: Equatable, Identifiable, Sendable {
   public struct Reactions: Equatable, Sendable {
     /// One emoji, as users see it.
     public let emoji: String
-    /// These users.
+    /// The users who reacted with the emoji.
     public var users: [Handle]
 
-    /// Makes a value, as for a preview of a view.
+    /// Makes a value, for example for a preview of a view.
     public init(emoji: String, users: [Handle]) {
       self.emoji = emoji
       self.users = users
@@ -68,27 +68,27 @@ public struct Message: Equatable, Identifiable, Sendable {
   /// What has happened to the message of an event.
   package enum Update: Sendable {
     case edited
-    /// The authority has ordered the message.
+    /// The hub has given the message its number.
     case ordered
-    /// The message waits to be sent, and was edited or refused.
+    /// The message has no number yet, and was edited or refused.
     case waits
   }
 
-  /// The message that another one answers.
+  /// A message that another message answers.
   public struct Reply: Equatable, Sendable {
     /// The maximum number of characters of `text`.
     package static let textLimit = 100
 
-    /// The id of that message.
+    /// The id of the answered message.
     public let id: Identifier
-    /// Nil, like `sender` and `text`, if the user does not see that message.
+    /// The number of the answered message; nil, like `sender` and `text`, if the user does not see this message.
     public var seq: Int?
-    /// Its sender.
+    /// The sender of the answered message.
     public var sender: Handle?
-    /// The beginning of its text.
+    /// The beginning of the text of the answered message.
     public var text: String?
 
-    /// Makes a value, as for a preview of a view.
+    /// Makes a value, for example for a preview of a view.
     public init(id: Identifier, seq: Int? = nil, sender: Handle? = nil, text: String? = nil) {
       self.id = id
       self.seq = seq
@@ -101,37 +101,40 @@ public struct Message: Equatable, Identifiable, Sendable {
   public let id: Identifier
   /// The id of the conversation.
   public let conversationID: Identifier
-  /// The conversation, as it is named for the user.
+  /// The name of the conversation for the user, and a reference to it.
   public package(set) var conversation: ConversationLabel
-  /// Its number in the conversation: 1, 2, 3 … without gaps; nil until the authority has given it one.
+  /// The number of the message in the conversation: 1, 2, 3 … without gaps; nil until the hub has given it a number.
   public let seq: Int?
-  /// The user who sent it, or who caused the announcement.
+  /// The user who sent the message, or who caused the announcement.
   public let sender: Handle
   /// The sender's display name; nil if they have none.
   public var senderName: String?
-  /// Whether the user who sees it is the sender.
+  /// Whether the user who sees the message is the sender.
   public var isMine = false
-  /// Whether it counts as unread for the user.
+  /// Whether the message counts as unread for the user.
   public var isUnread = false
-  /// How many other participants have read it and sent a receipt, without those that the sender or the user blocks.
-  public var readByCount = 0
-  /// These participants, if the query asked for them.
-  public var readBy: [Handle]?
-  /// At most 64 KiB; nil for an announcement or a tombstone, and if there are only attachments.
-  public var text: String?
-  /// The time when it was sent.
+  /// How many participants other than the sender have read the message and sent a receipt.
   ///
-  /// Order messages by `seq`: times go back after a clock that was more than a minute ahead was corrected.
+  /// Participants that the sender or the user blocks are not counted.
+  public var readByCount = 0
+  /// The participants that `readByCount` counts; nil if the query did not ask for them.
+  public var readBy: [Handle]?
+  /// The text, at most 64 KiB; nil for an announcement, a tombstone, and a message that has only attachments.
+  public var text: String?
+  /// The time when the message was sent.
+  ///
+  /// Order messages by `seq`, not by time: after a clock that was more than a minute ahead is corrected, new messages
+  /// have earlier times than the messages before them.
   public let createdAt: Timestamp
   /// How far the delivery has come.
   public var status: Status
-  /// The message that it answers; nil if there is none.
+  /// The message that this message answers; nil if there is none.
   public var replyTo: Reply?
   /// The original sender of a forwarded message.
   public var forwardedFrom: Handle?
-  /// The nonce with which it was sent; nil if there was none.
+  /// The nonce with which the message was sent; nil if there was none.
   public let nonce: String?
-  /// Attachments, in their order, besides a text or instead of one.
+  /// The attachments, in their order; a message with attachments may also have a text.
   public var attachments: [Attachment] = []
   /// The participants that the text mentions.
   public var mentions: [Handle] = []
@@ -139,23 +142,24 @@ public struct Message: Equatable, Identifiable, Sendable {
   public var reactions: [Reactions] = []
   /// The time of the last edit; nil if the text is the original one.
   public var editedAt: Timestamp?
-  /// The time when it expires; nil if it does not.
+  /// The time when the message expires; nil if it does not expire.
   public var expiresAt: Timestamp?
-  /// The time when it was deleted for all or expired; set only on a tombstone, which has no text.
+  /// The time when the message was deleted for all or expired; set only on a tombstone, which has no text.
   public var deletedAt: Timestamp?
-  /// The code of the reason why the authority refused it; set only on one that is `failed`.
+  /// The code of the reason why the hub refused the message; set only if `status` is `failed`.
   public var failure: String?
-  /// The id under which it waited for the authority, if it has another now; set only in the event of that change.
+  /// The id that the message had while it waited for the hub; set only in the event in which the message gets another
+  /// id.
   public var replaces: Identifier?
-  /// What has happened to it, in the event of a change.
+  /// What has happened to the message; used only in the event of a change.
   package var update = Update.edited
   /// The kind of an announcement, which is a message without a text.
   public var systemKind: SystemKind?
-  /// Whether it is an announcement, not a message from a user.
+  /// Whether the message is an announcement, not from a user.
   package var isAnnouncement: Bool { systemKind != nil && systemKind != .unreadable }
   /// The subject of the announcement: a handle, or a title.
   public var subject: String?
-  /// Set on the result of a send if a message with the nonce existed before.
+  /// Whether a message with the same nonce existed before; set only on the result of a send.
   public var isDuplicate = false
   /// The number of the line of input, from 1; set only on an answer to a line.
   package var line: Int?

@@ -2,7 +2,7 @@
 ///
 /// Expect more cases in later versions: ignore those that you do not know.
 ///
-/// Indirect, because an event is copied more often than its message: a copy is one reference.
+/// The enumeration is indirect because events are copied often: copying an indirect value copies only one reference.
 public indirect enum MessagingEvent: Equatable, Sendable {
   /// A new message.
   case message(Message, Cursor)
@@ -26,14 +26,14 @@ public indirect enum MessagingEvent: Equatable, Sendable {
   case presence(Presence)
   /// The connection of the store to its hub was lost, or works again.
   case hub(HubStatus)
-  /// All events up to the start of the reading were delivered.
+  /// All earlier events were delivered; the next events are new.
   case caughtUp(Cursor)
   /// Nothing happened for the time of `EventQuery.heartbeat`.
   case heartbeat(Cursor)
   /// The changes between the two positions are no longer in the log.
   case gap(from: Cursor, to: Cursor)
 
-  /// The kinds of events that a query can ask for: the types of the records.
+  /// The kinds of events that a query can ask for; the raw values are the types of the records.
   public enum Kind: String, CaseIterable, Sendable {
     /// New messages.
     case message
@@ -45,9 +45,9 @@ public indirect enum MessagingEvent: Equatable, Sendable {
     case messageStatus = "message_status"
     /// Reactions.
     case reaction
-    /// Receipts of reading.
+    /// Receipts that messages were read.
     case readReceipt = "read_receipt"
-    /// Receipts of delivery.
+    /// Receipts that messages were delivered.
     case deliveryReceipt = "delivery_receipt"
     /// Users who are typing.
     case typing
@@ -75,7 +75,7 @@ public indirect enum MessagingEvent: Equatable, Sendable {
     }
   }
 
-  /// The conversation of the event; nil for an event of no single conversation.
+  /// The conversation of the event; nil for an event that is not about one conversation.
   public var conversationID: Identifier? {
     switch self {
     case .message(let message, _), .messageUpdated(let message, _): message.conversationID
@@ -118,11 +118,11 @@ public struct MessageStatus: Equatable, Sendable {
   }
 }
 
-/// The users who are typing in a conversation; replaces the previous event of that conversation.
+/// The users who are typing in a conversation; this replaces the previous `Typing` of the conversation.
 public struct Typing: Equatable, Sendable {
   /// The id of the conversation.
   public let conversationID: Identifier
-  /// In the order of their handles' bytes, without the user.
+  /// The users who are typing, without the acting user, in the order of their handles' bytes.
   public let users: [Handle]
 
   package init(conversationID: Identifier, users: [Handle]) {

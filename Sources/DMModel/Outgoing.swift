@@ -2,13 +2,14 @@
 public struct Outgoing: Equatable, Sendable {
   /// The conversation; a direct one is created if it does not exist.
   package let conversation: ConversationReference
-  /// Empty only if there are attachments.
+  /// The text; empty only if there are attachments.
   package let text: String
-  /// At most 128 bytes; a message with a nonce that the sender has used in the conversation before is not sent again.
+  /// A key of at most 128 bytes, against duplicates: if the sender has used it in the conversation before, nothing is
+  /// sent.
   package let nonce: String?
   /// The message to answer, which is in the same conversation.
   package let replyTo: MessageReference?
-  /// The time after which the message expires; nil for the conversation's `expireAfter`.
+  /// The time after which the message expires; nil to use the conversation's `expireAfter`.
   package let lifetime: Duration?
   /// The ids of attachments that the user prepared, or that are in a message that they see.
   package let attachments: [Identifier]
@@ -25,9 +26,10 @@ public struct Outgoing: Equatable, Sendable {
   /// - Parameters:
   ///   - conversation: the conversation; a direct one is created if it does not exist.
   ///   - text: at most 64 KiB; empty only if there are attachments.
-  ///   - nonce: at most 128 bytes; a message with a nonce that the sender has used in the conversation before is not sent again.
+  ///   - nonce: a key of at most 128 bytes, against duplicates: if the sender has used it in the conversation before,
+  ///     nothing is sent.
   ///   - replyTo: the message to answer, which is in the same conversation.
-  ///   - lifetime: the time after which the message expires, at least 1 s; nil for the conversation's `expireAfter`.
+  ///   - lifetime: the time after which the message expires, at least 1 s; nil to use the conversation's `expireAfter`.
   ///   - attachments: the ids of at most 32 attachments that the user prepared, or that are in a message that they see.
   ///   - forwards: the message to forward, which the user must be able to see.
   /// - Throws: `empty_text`, `text_too_long`, or `bad_field` for the nonce, the lifetime or too many attachments.
@@ -64,12 +66,14 @@ public struct Outgoing: Equatable, Sendable {
     }
   }
 
-  /// The text if it has at most `limit` bytes; else its beginning, cut between characters, and `…`, in `limit` bytes.
+  /// The text if it has at most `limit` bytes; otherwise its beginning and `…`, together at most `limit` bytes.
+  ///
+  /// The text is cut between two characters.
   public static func cut(_ text: String, to limit: Int) -> String {
     if text.utf8.count <= limit { return text }
     let end = "…"
     let start = beginning(of: text, bytes: limit - end.utf8.count)
-    // The last character may be incomplete, and is dropped; one with many combining marks is cut nevertheless.
+    // If the last character is incomplete, it is dropped, unless it is very long because of its combining marks.
     guard let last = start.last, last.utf8.count < 64 else { return start + end }
     let next = text.utf8.index(text.startIndex, offsetBy: start.utf8.count)
     return (String.Index(next, within: text) == nil ? String(start.dropLast()) : start) + end

@@ -1,4 +1,6 @@
-/// A position in the list of conversations, after one of them: opaque, and bound to one store.
+/// A position after a conversation in the list of conversations.
+///
+/// It is opaque, and valid for one store.
 public struct PageCursor: Hashable, Sendable, CustomStringConvertible {
   package let store: UInt64
   package let isPinned: Bool
@@ -38,7 +40,7 @@ public struct PageCursor: Hashable, Sendable, CustomStringConvertible {
     self.conversation = ConversationKey(number: Int64(bitPattern: conversation))
   }
 
-  /// - Throws: `bad_cursor` unless the cursor is of this store.
+  /// - Throws: `bad_cursor` if the cursor is of another store.
   package func check(in store: Identifier) throws(DMError) {
     guard self.store == store.low else {
       throw DMError(

@@ -1,4 +1,4 @@
-/// A range of messages that one user has read, or several users (`reader` is nil).
+/// A range of messages that one user has read; `reader` is nil if several users have read it.
 package struct ReadMark: Equatable {
   package var range: SeqRange
   package var reader: UserKey?
@@ -8,7 +8,7 @@ package struct ReadMark: Equatable {
     self.reader = reader
   }
 
-  /// Adds a reader's range to ascending, disjoint marks, all of which touch or overlap it.
+  /// Adds a reader's range to ascending, disjoint marks, all of which touch or overlap the range.
   ///
   /// - Returns: ascending, disjoint marks.
   package static func overlay(_ marks: [ReadMark], with range: SeqRange, by reader: UserKey) -> [ReadMark] {
@@ -44,8 +44,8 @@ package struct ReadMark: Equatable {
   }
 }
 
-/// Messages whose status a receipt has changed: in a range, those that the receipt's user did not send, or only those
-/// that one user sent.
+/// Messages of a range whose status a receipt has changed: all that the user of the receipt did not send, or only those
+/// of one sender.
 package struct StatusChange: Equatable {
   package enum Senders: Equatable {
     case allBut(UserKey)
@@ -62,11 +62,12 @@ package struct StatusChange: Equatable {
     self.senders = senders
   }
 
-  /// The changes of status by a user's receipt for a range.
+  /// The changes of status that a user's receipt for a range causes.
   ///
-  /// A message does not change if a user other than its sender had marked it before.
+  /// The status of a message does not change if a user other than its sender had marked it before.
   ///
-  /// - Parameter layers: the marks of earlier receipts for at least this status; each layer is ascending and disjoint.
+  /// - Parameter layers: the marks of earlier receipts for at least this status; the marks of each layer are ascending
+  ///   and disjoint.
   package static func changes(_ range: SeqRange, by user: UserKey, over layers: [[ReadMark]]) -> [StatusChange] {
     layers.reduce([StatusChange(range: range, senders: .allBut(user))]) { changes, marks in
       changes.flatMap { change in

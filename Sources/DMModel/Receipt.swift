@@ -1,6 +1,6 @@
-/// Messages of a conversation that were delivered to a user or read by them, and the time.
+/// The messages of a conversation that were delivered to a user or read by the user, and the time when this happened.
 public struct Receipt: Equatable, Sendable {
-  /// What the user did.
+  /// Whether the messages were delivered or read.
   public enum Kind: Sendable {
     /// The messages reached the user.
     case delivery
@@ -8,7 +8,7 @@ public struct Receipt: Equatable, Sendable {
     case read
   }
 
-  /// What the user did.
+  /// Whether the messages were delivered or read.
   public let kind: Kind
   /// The id of the conversation.
   public let conversationID: Identifier
@@ -18,7 +18,7 @@ public struct Receipt: Equatable, Sendable {
   public let user: Handle
   /// The numbers of the messages, ascending.
   public let ranges: [SeqRange]
-  /// Nil for a delivery that is no longer in the change log.
+  /// The time; nil for a delivery that is no longer in the change log.
   public let at: Timestamp?
 
   package init(
@@ -37,9 +37,9 @@ public struct Receipt: Equatable, Sendable {
 public struct Marked: Equatable, Sendable {
   /// How messages are marked.
   public enum Action: String, Sendable, CaseIterable {
-    /// Read by the user.
+    /// The messages are read by the user.
     case read
-    /// For the user only; their receipts stay.
+    /// The messages are unread for the user; others keep the user's receipts.
     case unread
     /// All messages up to the last of `ranges` were delivered to the user.
     case delivered
@@ -47,13 +47,13 @@ public struct Marked: Equatable, Sendable {
 
   /// How the messages were marked.
   public let action: Action
-  /// Whether nothing was changed, because the options asked for that.
+  /// Whether this was a dry run: nothing was changed, and the result says what would be marked.
   package let isDryRun: Bool
   /// The id of the conversation.
   public let conversationID: Identifier
   /// The name of the conversation for the user, as in `ConversationLabel`.
   public let conversationTitle: String?
-  /// The numbers of the messages that changed, ascending: those that the user sees.
+  /// The numbers of the changed messages that the user sees, ascending.
   public let ranges: [SeqRange]
   /// The number of unread messages of the conversation after the marking.
   public let unreadCount: Int

@@ -4,7 +4,7 @@ public enum ConversationReference: Hashable, Sendable, CustomStringConvertible {
   case direct(Handle)
   /// `+ops` or `#ops`: the group with that title.
   case title(String)
-  /// A full UUID, also as `dm:UUID`.
+  /// A full UUID, which may be written as `dm:UUID`.
   case id(Identifier)
 
   /// - Throws: `bad_reference` if the handle or the title is empty or too long.
@@ -52,11 +52,11 @@ public enum ConversationReference: Hashable, Sendable, CustomStringConvertible {
 public enum MessageReference: Hashable, Sendable, CustomStringConvertible {
   /// The message with this id.
   case id(Identifier)
-  /// The number of a message in a conversation, which is nil if it is given elsewhere. Negative numbers count from the
-  /// end of the messages that the user sees.
+  /// The number of a message in a conversation; the conversation is nil if it is given elsewhere. Negative numbers
+  /// count from the end of the messages that the user sees.
   case number(Int, in: ConversationReference?)
 
-  /// Reads a full UUID, also as `dm:UUID`, `bob:57`, `bob:-1`, or `57`.
+  /// Reads `57`, `bob:57`, `bob:-1`, or a full UUID, which may be written as `dm:UUID`.
   ///
   /// - Throws: `bad_reference`.
   public init(_ text: String) throws(DMError) {

@@ -1,24 +1,24 @@
-/// What helps after an error or a finding.
+/// What the user can do after an error or a finding.
 ///
-/// The library does not know how a user asks for that: the programs of the suite put each remedy into words, and a
+/// The library does not know what a user has to type: the programs of the suite put each remedy into words, and a
 /// program that embeds the library has words of its own.
 package enum Remedy: Equatable, Sendable {
   // Users, conversations and messages.
   case addUser
-  /// A user of an import may be somebody else than the user of the store with that handle.
+  /// Decide whether a user in an import is the same person as the user of the store who has the same handle.
   case confirmUser
   case startConversation
   case listConversations
-  /// Several groups have the title.
+  /// Choose one of several groups that have the same title.
   case chooseGroup
-  /// The user has given another conversation the name.
+  /// Clear this name, which the user has given to another conversation.
   case clearOwnName(String)
   case unblock(Handle)
   case listMessages
   case listMessagesOfConversation
   case listVisibleMessages
   case keepDraft
-  /// The message that the nonce was used for.
+  /// Get the message for which the nonce was used.
   case getSentMessage
 
   // Attachments and files.
@@ -42,7 +42,7 @@ package enum Remedy: Equatable, Sendable {
   case acceptGap
   case makeConsumer
   case nameConsumer
-  /// Another process streams the consumer of that name.
+  /// End the other process, which streams the consumer with this name.
   case endOtherStream(String)
 
   // The store.
@@ -58,11 +58,11 @@ package enum Remedy: Equatable, Sendable {
   case repairFinding
   case repairSearchIndex
   case acceptLoss
-  /// A statement of SQL that removes a trigger or a view.
+  /// Run this SQL statement, which removes a trigger or a view.
   case removeForeignPart(String)
   // The hub.
   case joinHub
-  /// Install a hub into an empty database, or say that others use this one.
+  /// Install the hub into an empty database, or confirm that it shares its database with other applications.
   case nameEmptyDatabase
   case inviteUser
   case showHubStatus
@@ -75,7 +75,7 @@ package enum Remedy: Equatable, Sendable {
   case leaveOutDamaged
   case takeDamaged
 
-  /// What helps in a program that embeds the library; nil if no call of it does.
+  /// The advice for a program that embeds the library; nil if no call of the library helps.
   var call: String? {
     switch self {
     case .addUser: "addUser adds them"

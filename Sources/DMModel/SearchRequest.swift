@@ -12,17 +12,18 @@ public struct SearchRequest: Sendable {
     case mention
   }
 
-  /// Words, `"phrases"`, `prefix*`, AND, OR, NOT and parentheses; nil for all messages that meet the other conditions.
+  /// The query: words, `"phrases"`, `prefix*`, AND, OR, NOT and parentheses; nil for all messages that meet the other
+  /// conditions.
   public var words: String?
-  /// The conversations to search; empty for all that the user is or was in.
+  /// The conversations to search; empty for all conversations that the user is or was in.
   public var conversations: [ConversationReference] = []
   /// The sender of the messages; nil for all senders.
   public var sender: Handle?
-  /// The lower bound, inclusive.
+  /// Only messages from this message or time on; nil for no bound.
   public var since: HistoryQuery.Bound?
-  /// The upper bound, exclusive.
+  /// Only messages before this message or time; nil for no bound.
   public var before: HistoryQuery.Bound?
-  /// Each found message must have all of these; empty for no condition.
+  /// The kinds of content that each found message must have; empty for no condition.
   public var contents: Set<Content> = []
   /// Whether the newest message comes first, instead of the most relevant one.
   public var newestFirst = false
@@ -35,7 +36,7 @@ public struct SearchRequest: Sendable {
 
 /// The part of a message in which a search found something, on one line.
 public struct Snippet: Equatable, Sendable {
-  /// A part of the snippet that is entirely a hit, or contains none.
+  /// A part of the snippet that is entirely a hit, or contains no hit.
   public struct Part: Equatable, Sendable {
     /// The text of the part; never empty.
     public let text: String

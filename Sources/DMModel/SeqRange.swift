@@ -1,4 +1,4 @@
-/// Message numbers, both ends included.
+/// A range of message numbers, including both ends.
 public typealias SeqRange = ClosedRange<Int>
 
 /// Message numbers as users write them: `57`, `40..57`, `40..` or `..57`.
@@ -10,7 +10,7 @@ public struct RangeReference: Equatable, Sendable {
   /// The last number; nil for the last message.
   public let to: Int?
 
-  /// Makes a range of numbers, both included; neither is 0.
+  /// Makes a range from a number to a number, including both; 0 is not allowed.
   public init(from: Int?, to: Int?) {
     self.from = from
     self.to = to
@@ -31,14 +31,14 @@ public struct RangeReference: Equatable, Sendable {
     self.init(from: from, to: to)
   }
 
-  /// Refuses a number or a range that is written with the number 0.
+  /// Refuses the number 0, alone or as an end of a range.
   ///
   /// - Throws: `bad_reference`.
   package static func refuseZero(_ text: some StringProtocol) throws(DMError) {
     let bytes = Array(text.utf8)
     let dots = bytes.indices.first { bytes[$0...].starts(with: "..".utf8) }
     let ends = dots.map { [bytes[..<$0], bytes[($0 + 2)...]] } ?? [bytes[...]]
-    // `+0` is a title.
+    // `+0` is the title of a group, not a number.
     let numbers = ends.map { end in
       end.isEmpty ? 1 : end.first == UInt8(ascii: "+") ? nil : Int(String(decoding: end, as: UTF8.self))
     }
@@ -79,14 +79,15 @@ package func difference(of range: SeqRange, minus by: [SeqRange]) -> [SeqRange] 
 
 /// The parts of ascending, disjoint ranges that are in none of the ranges `by`, which are ascending and disjoint too.
 ///
-/// Linear in the number of both.
+/// Linear in the number of all these ranges.
 package func difference(of ranges: [SeqRange], minus by: [SeqRange]) -> [SeqRange] {
   var result: [SeqRange] = []
   var index = 0
   for range in ranges {
     while index < by.count, by[index].upperBound < range.lowerBound { index += 1 }
     var next = range.lowerBound
-    // The last range that overlaps may extend into the next one, and is compared with that again.
+    // The last range of `by` that overlaps this range may also overlap the next range of `ranges`, so it is compared
+    // again.
     var ahead = index
     while ahead < by.count, by[ahead].lowerBound <= range.upperBound {
       if next < by[ahead].lowerBound { result.append(next...(by[ahead].lowerBound - 1)) }

@@ -2,9 +2,11 @@
 public struct StoreLocation: Hashable, Sendable {
   /// The path of the folder, absolute or relative to the working directory.
   public let directory: String
-  /// Whether the user named the store: an absent default store is empty, an absent named store is an error.
+  /// Whether the user named the store.
+  ///
+  /// A named store that does not exist is an error; a default store that does not exist counts as empty.
   package let isNamed: Bool
-  /// The time that a write waits for the lock of the store before it fails with `busy`.
+  /// How long a write waits for the lock of the store before it fails with `busy`.
   package let busyTimeout: Duration
 
   package static let standardBusyTimeout = Duration.seconds(5)
@@ -13,8 +15,9 @@ public struct StoreLocation: Hashable, Sendable {
   ///
   /// - Parameters:
   ///   - directory: the path of the folder, absolute or relative to the working directory.
-  ///   - isNamed: whether an absent store is an error (`no_store`) for readers; otherwise it counts as empty.
-  ///   - busyTimeout: the time that a write waits for the lock of the store before it fails with `busy`.
+  ///   - isNamed: whether a store that does not exist is an error (`no_store`) for readers; otherwise it counts as
+  ///     empty.
+  ///   - busyTimeout: how long a write waits for the lock of the store before it fails with `busy`.
   public init(directory: String, isNamed: Bool, busyTimeout: Duration = .seconds(5)) {
     self.directory = directory
     self.isNamed = isNamed

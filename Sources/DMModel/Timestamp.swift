@@ -5,7 +5,7 @@ public struct Timestamp: Hashable, Comparable, Sendable {
   /// Microseconds since 1970-01-01T00:00:00Z, without leap seconds.
   public let microseconds: Int64
 
-  /// Makes a time of microseconds since 1970-01-01T00:00:00Z.
+  /// Makes a time from microseconds since 1970-01-01T00:00:00Z.
   public init(microseconds: Int64) { self.microseconds = microseconds }
 
   /// The current time of the system's clock.
@@ -22,7 +22,7 @@ public struct Timestamp: Hashable, Comparable, Sendable {
       1, 1, 1)...Timestamp(
       microseconds: at(9999, 12, 31).microseconds + 86_399_999_999)
 
-  /// The last writable time, which stands for no end.
+  /// The last writable time, which means that something has no end.
   public static let forever = writable.upperBound
 
   /// The nearest writable time.
@@ -112,7 +112,7 @@ private struct TimeReader {
     return hour * 3600 + minute * 60 + min(second, 59)
   }
 
-  /// The fraction of a second; 0 if there is none.
+  /// The fraction of a second in microseconds; 0 if the text has no fraction.
   mutating func microseconds() -> Int? {
     guard skip(".") else { return 0 }
     var (value, digits) = (0, 0)
@@ -125,7 +125,7 @@ private struct TimeReader {
     return value
   }
 
-  /// Seconds east of UTC.
+  /// The offset from UTC in seconds; positive is east.
   mutating func offset() -> Int? {
     if skip("Zz") { return 0 }
     let sign = skip("+") ? 1 : skip("-") ? -1 : 0
@@ -158,8 +158,8 @@ func daysIn(_ month: Int, of year: Int) -> Int {
   return [31, isLeap ? 29 : 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31][month - 1]
 }
 
-// The proleptic Gregorian calendar by eras of 400 years that begin in March, so that the leap day
-// comes last. The method is H. Hinnant's, "chrono-Compatible Low-Level Date Algorithms".
+// The proleptic Gregorian calendar in eras of 400 years. A year begins in March here, so that the leap day is its last
+// day. The method is H. Hinnant's, "chrono-Compatible Low-Level Date Algorithms".
 
 func daysFromCivil(_ year: Int, _ month: Int, _ day: Int) -> Int {
   let year = month <= 2 ? year - 1 : year

@@ -4,13 +4,13 @@
 public struct User: Equatable, Identifiable, Sendable {
   /// The handle, unique in the store.
   public let handle: Handle
-  /// The name that others are shown; nil if there is none.
+  /// The name that other users see; nil if there is none.
   public var displayName: String?
   /// A text of at most 4,096 bytes about the user; nil if there is none.
   public var bio: String?
   /// The address of a picture; nil if there is none.
   public var avatarURL: String?
-  /// Whether others are shown when the user is online.
+  /// Whether other users see when the user is online.
   public var showsPresence: Bool
   /// Whether senders see when the user reads their messages.
   public var sendsReadReceipts: Bool
@@ -20,7 +20,7 @@ public struct User: Equatable, Identifiable, Sendable {
   /// The handle.
   public var id: Handle { handle }
 
-  /// Makes a user who is in no store, as for a preview or a test of a view.
+  /// Makes a user who is in no store, for example for a preview or a test of a view.
   public init(
     handle: Handle, displayName: String? = nil, bio: String? = nil, avatarURL: String? = nil,
     showsPresence: Bool = true,
@@ -38,13 +38,13 @@ public struct User: Equatable, Identifiable, Sendable {
 
 /// A change of a profile: nil leaves a field as it is, an empty string removes it.
 public struct ProfileChange: Equatable, Sendable {
-  /// The name that others are shown; nil if there is none.
+  /// The new name that other users see.
   public var displayName: String?
-  /// A text of at most 4,096 bytes about the user; nil if there is none.
+  /// The new text about the user, at most 4,096 bytes.
   public var bio: String?
-  /// The address of a picture; nil if there is none.
+  /// The new address of a picture.
   public var avatarURL: String?
-  /// Whether others are shown when the user is online.
+  /// Whether other users see when the user is online.
   public var showsPresence: Bool?
   /// Whether senders see when the user reads their messages.
   public var sendsReadReceipts: Bool?
@@ -61,7 +61,7 @@ public struct ProfileChange: Equatable, Sendable {
     self.sendsReadReceipts = sendsReadReceipts
   }
 
-  /// The maximum numbers of bytes: `line` of a display name and of an avatar's URL, `bio` of a bio.
+  /// The maximum numbers of bytes: `line` for a display name and for an avatar's URL, `bio` for a bio.
   package static let limits = (line: 256, bio: 4096)
 
   package func check() throws {
@@ -84,8 +84,10 @@ public struct ProfileChange: Equatable, Sendable {
   }
 }
 
-/// A user's name on the wire: 1 to 64 bytes without white space, control or bidi characters, `,`,
-/// `:` or `/`, not beginning with `@`, `#`, `+` or `-`, and not shaped like a UUID.
+/// The unique name of a user.
+///
+/// A handle has 1 to 64 bytes without white space, control or bidi characters, `,`, `:` or `/`. It does not begin with
+/// `@`, `#`, `+` or `-`, and does not look like a UUID.
 ///
 /// Handles are ordered by their bytes.
 public struct Handle: Hashable, Comparable, Sendable, CustomStringConvertible {
@@ -109,7 +111,7 @@ public struct Handle: Hashable, Comparable, Sendable, CustomStringConvertible {
     a.description.utf8.lexicographicallyPrecedes(b.description.utf8)
   }
 
-  /// Refuses characters that older versions of dm accepted, so that stores may contain them.
+  /// Refuses invisible characters in a new handle; older versions of dm accepted them, so stores may contain them.
   ///
   /// - Throws: `bad_handle` if the handle has an invisible character.
   package func checkNew() throws {
@@ -120,7 +122,7 @@ public struct Handle: Hashable, Comparable, Sendable, CustomStringConvertible {
       subject: description)
   }
 
-  /// Takes a handle as a user typed it, without a check: looking up the user says what is wrong with it.
+  /// Takes a handle as a user typed it, without a check: the look-up of the user reports what is wrong with it.
   package init(typed text: String) { exact = ExactString(text) }
 
   /// Takes a handle from the store without a check, because it was checked when it was added.
@@ -141,8 +143,8 @@ public struct Handle: Hashable, Comparable, Sendable, CustomStringConvertible {
   }
 }
 
-/// Whether a character could act on a terminal, split a line or reorder what is shown: the C0 and C1
-/// controls, DEL, the line and paragraph separators, the bidi controls and the byte order mark.
+/// Whether a character could control a terminal, split a line or reorder the shown text: the C0 and C1 controls, DEL,
+/// the line and paragraph separators, the bidi controls and the byte order mark.
 package func isHidden(_ scalar: Unicode.Scalar) -> Bool {
   switch scalar.value {
   case 0...0x1F, 0x7F...0x9F, 0x61C, 0x200E, 0x200F, 0x2028...0x202E, 0x2066...0x2069, 0xFEFF: true

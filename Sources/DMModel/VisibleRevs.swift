@@ -1,13 +1,16 @@
-/// The revs of a conversation's log that a person sees: they may have left and come back.
+/// The entries of a conversation's log on the hub that a person sees, as ranges of their numbers (revs).
 ///
-/// Written as PostgreSQL writes an int8multirange (postgresql.org/docs/current/rangetypes.html): `{[1,58),[80,)}`.
+/// A person who has left the conversation and come back sees more than one range.
+///
+/// `description` is in the format of an int8multirange of PostgreSQL (postgresql.org/docs/current/rangetypes.html):
+/// `{[1,58),[80,)}`.
 package struct VisibleRevs: Equatable, Sendable, CustomStringConvertible {
-  /// Ascending, and neither overlapping nor adjacent; the last may have no end.
+  /// The ranges: ascending, with a gap between two ranges; the last range may have no end.
   package private(set) var ranges: [Range<Int64>] = []
 
   package init() {}
 
-  /// Everything from a rev on.
+  /// All revs from `rev` on.
   package init(from rev: Int64) { ranges = [rev..<Self.noEnd] }
 
   private static let noEnd = Int64.max
@@ -39,25 +42,25 @@ package struct VisibleRevs: Equatable, Sendable, CustomStringConvertible {
       .joined(separator: ",") + "}"
   }
 
-  /// The first rev that they see; nil for none.
+  /// The first rev that the person sees; nil if there is none.
   package var first: Int64? { ranges.first?.lowerBound }
 
-  /// Whether they see what comes.
+  /// Whether the person sees future revs.
   package var isOpen: Bool { ranges.last?.upperBound == Self.noEnd }
 
   package func contains(_ rev: Int64) -> Bool { ranges.contains { $0.contains(rev) } }
 
-  /// How many revs they see up to one, included.
+  /// How many revs the person sees, up to and including `rev`.
   package func count(upTo rev: Int64) -> Int64 {
     ranges.reduce(0) { $0 + max(0, min($1.upperBound, rev + 1) - $1.lowerBound) }
   }
 
-  /// The next rev after one that they see; nil if there is none.
+  /// The first rev after `rev` that the person sees; nil if there is none.
   package func next(after rev: Int64) -> Int64? {
     ranges.lazy.compactMap { $0.contains(rev + 1) ? rev + 1 : $0.lowerBound > rev ? $0.lowerBound : nil }.first
   }
 
-  /// They see some more revs.
+  /// Adds revs that the person sees.
   package mutating func add(_ revs: [Int64]) {
     var all: [Range<Int64>] = []
     for range in (ranges + revs.map { $0..<($0 + 1) }).sorted(by: { $0.lowerBound < $1.lowerBound }) {
@@ -70,7 +73,7 @@ package struct VisibleRevs: Equatable, Sendable, CustomStringConvertible {
     ranges = all
   }
 
-  /// They see from a rev on.
+  /// Adds all revs from `rev` on.
   package mutating func open(from rev: Int64) {
     if isOpen { return }
     if let last = ranges.last, last.upperBound >= rev {
@@ -80,7 +83,7 @@ package struct VisibleRevs: Equatable, Sendable, CustomStringConvertible {
     }
   }
 
-  /// They see up to a rev, included, and nothing later.
+  /// Ends the last range after `rev`, so that the person sees no later revs.
   package mutating func close(after rev: Int64) {
     guard let last = ranges.last, last.upperBound > rev + 1 else { return }
     ranges.removeLast()

@@ -14,8 +14,9 @@ package enum Account {
   package static var home: String? { entry?.home }
 
   #if DM_STATIC
-    /// Read from /etc/passwd or, for accounts of a directory service, from the environment: getpwuid(3) would load
-    /// shared libraries, which a static program cannot.
+    /// The entry is read from /etc/passwd or, for an account of a directory service, from the environment.
+    ///
+    /// getpwuid(3) is not used, because it would load shared libraries, which a static program cannot do.
     private static var entry: Entry? {
       let list = "/etc/passwd"
       let size = FileStatus(list).map { min(Int($0.size), 1 << 20) } ?? 0

@@ -1,7 +1,7 @@
 internal import Glibc
 
 extension UnsafeRawBufferPointer {
-  /// The offset of the first byte with a value in a range of the bytes; nil if there is none.
+  /// The offset of the first byte in `range` that equals `byte`; nil if there is none.
   ///
   /// `memchr` takes a fifth of the time of a loop over the bytes.
   package func offset(of byte: UInt8, in range: Range<Int>) -> Int? {
@@ -12,11 +12,11 @@ extension UnsafeRawBufferPointer {
   }
 }
 
-/// Bytes in memory, such as those of a mapped file, that are checked at each access, also in a release.
+/// Bytes in memory, such as those of a mapped file; each access checks the bounds, even in a release build.
 ///
-/// The subscript of `UnsafeRawBufferPointer` is checked in debug builds only, and these bytes are often hostile. Like
-/// a buffer pointer, this value does not keep its memory: it is valid while the file or array that it was made from
-/// exists.
+/// The subscript of `UnsafeRawBufferPointer` checks the bounds in debug builds only, and these bytes are often hostile.
+/// Like a buffer pointer, this value does not own its memory: it is valid only while the file or array exists from
+/// which it was made.
 package struct CheckedBytes: RandomAccessCollection {
   private let buffer: UnsafeRawBufferPointer
 
@@ -26,7 +26,7 @@ package struct CheckedBytes: RandomAccessCollection {
   package var endIndex: Int { buffer.count }
 
   package subscript(offset: Int) -> UInt8 {
-    // One comparison: as a UInt, a negative offset is larger than any count.
+    // One comparison is enough: as a UInt, a negative offset is larger than any count.
     precondition(UInt(bitPattern: offset) < UInt(bitPattern: buffer.count), "an offset is out of bounds")
     return buffer[offset]
   }
@@ -41,7 +41,7 @@ package struct CheckedBytes: RandomAccessCollection {
     try buffer.withContiguousStorageIfAvailable(body)
   }
 
-  /// The offset of the first byte with a value in a range of the bytes; nil if there is none.
+  /// The offset of the first byte in `range` that equals `byte`; nil if there is none.
   package func offset(of byte: UInt8, in range: Range<Int>) -> Int? {
     buffer(of: range).offset(of: byte, in: 0..<range.count).map { range.lowerBound + $0 }
   }

@@ -9,7 +9,7 @@ package struct Child: ~Copyable {
 
     package var isSuccess: Bool { status == 0 }
 
-    /// The exit status; nil after a signal.
+    /// The exit status; nil if a signal ended the process.
     package var exitStatus: Int32? { status & 0x7F == 0 ? status >> 8 & 0xFF : nil }
 
     /// Ends this process in the same way: with the same exit status, or by the same signal.
@@ -22,9 +22,9 @@ package struct Child: ~Copyable {
 
   private let process: pid_t
 
-  /// Starts a program, looked up on PATH as a shell does, with no signal blocked.
+  /// Starts a program with no signal blocked; looks it up on PATH, as a shell does.
   ///
-  /// - Parameter input: its standard input; nil for that of this process.
+  /// - Parameter input: the program's standard input; nil for that of this process.
   /// - Throws: if there is no such program, or if it cannot be run.
   package init(_ words: [String], input: Int32? = nil) throws(SystemFailure) {
     var attributes = posix_spawnattr_t()
@@ -65,21 +65,21 @@ package struct Child: ~Copyable {
 
 /// Runs a shell command, with a variable in its environment, and waits for it: system(3).
 ///
-/// - Returns: whether it succeeded.
+/// - Returns: whether the command succeeded.
 package func runShell(_ command: String, with variable: String, _ value: String) -> Bool {
   setEnvironment(variable, value)
   return system(command) == 0
 }
 
-/// The folder of the program that this process runs; nil if it is unknown: proc(5).
+/// The folder of the program that this process runs (proc(5)); nil if it is unknown.
 package var ownFolder: String? { wholePath("/proc/self/exe").map(folder(of:)) }
 
 /// Starts a program that outlives this process, with `/dev/null` for its standard streams.
 ///
 /// - Parameters:
-///   - program: its path.
-///   - lock: a lock that it takes over, as its descriptor 3.
-/// - Throws: the reason why no process can be started; nothing if the program then fails to run.
+///   - program: the path of the program.
+///   - lock: a lock that the program takes over, as its descriptor 3.
+/// - Throws: the reason why no process can be started. It is no error if the new process then cannot run the program.
 package func startApart(
   _ program: String, _ arguments: [String], handingOn lock: borrowing FileLock
 ) throws(SystemFailure) {

@@ -1,7 +1,7 @@
 internal import CSystem
 internal import Glibc
 
-/// The size of the terminal of standard output: TIOCGWINSZ of ioctl_tty(2); nil if it is unknown.
+/// The size of the terminal of standard output (TIOCGWINSZ in ioctl_tty(2)); nil if it is unknown.
 package var terminalSize: (columns: Int, rows: Int)? { sizeOfTerminal(descriptor: STDOUT_FILENO) }
 
 func sizeOfTerminal(descriptor: Int32) -> (columns: Int, rows: Int)? {
@@ -15,7 +15,7 @@ package func isTerminal(descriptor: Int32) -> Bool { isatty(descriptor) == 1 }
 /// The size in bytes up to which a write to a pipe is atomic: PIPE_BUF (POSIX, write(2)).
 package var atomicPipeWrite: Int { Int(PIPE_BUF) }
 
-/// Reads the next bytes of a descriptor, as many as are available and fit; returns their number, 0 at the end.
+/// Reads the next bytes of a descriptor, as many as are available and fit; returns their number, which is 0 at the end.
 package func readSome(
   _ descriptor: Int32, into buffer: UnsafeMutableRawBufferPointer
 ) throws(SystemFailure) -> Int {
@@ -26,14 +26,15 @@ package func readSome(
   }
 }
 
-/// Reads the next bytes of a descriptor into an array, at most as many as its count, which does not change.
+/// Reads the next bytes of a descriptor into an array whose count does not change; returns the number of bytes, 0 at
+/// the end.
 package func readSome(_ descriptor: Int32, into buffer: inout [UInt8]) throws(SystemFailure) -> Int {
   try buffer.withUnsafeMutableBufferPointer { (buffer) throws(SystemFailure) in
     try readSome(descriptor, into: UnsafeMutableRawBufferPointer(buffer))
   }
 }
 
-/// Writes bytes to a descriptor, as many as it takes now; returns their number.
+/// Writes as many bytes to a descriptor as it accepts now; returns their number.
 package func writeSome(_ bytes: UnsafeRawBufferPointer, to descriptor: Int32) throws(SystemFailure) -> Int {
   while true {
     let count = write(descriptor, bytes.baseAddress, bytes.count)
@@ -53,7 +54,7 @@ package func writeOnce(_ bytes: [UInt8], to descriptor: Int32) {
   _ = bytes.withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }
 }
 
-/// A pipe whose ends no other program inherits; nil if there are too many open files.
+/// Makes a pipe whose ends no other program inherits; nil if there are too many open files.
 package func pipeEnds() -> (reading: Int32, writing: Int32)? {
   var ends: [Int32] = [-1, -1]
   return dm_pipe(&ends) == 0 ? (ends[0], ends[1]) : nil

@@ -4,7 +4,7 @@ internal import Glibc
 
 /// A variable of the environment; an empty one counts as absent.
 ///
-/// - Throws: `invalid_utf8`; replacing the invalid bytes would name another path.
+/// - Throws: `invalid_utf8`, because replacing the invalid bytes of a path would give another path.
 package func environment(_ name: String) throws(DMError) -> String? {
   guard let value = getenv(name), value.pointee != 0 else { return nil }
   guard let text = String(validatingCString: value) else {
@@ -13,7 +13,7 @@ package func environment(_ name: String) throws(DMError) -> String? {
   return text
 }
 
-/// Gives a variable to the programs that this process starts.
+/// Sets an environment variable of this process and of the programs that it starts.
 ///
 /// Must not run while another thread reads the environment: setenv(3).
 package func setEnvironment(_ name: String, _ value: String) { setenv(name, value, 1) }
@@ -41,7 +41,7 @@ package func forgetVariables(beginningWith prefix: String) {
   for name in names { unsetenv(name) }
 }
 
-/// The name of this machine; empty if it has none: gethostname(2).
+/// The name of this machine (gethostname(2)); empty if it has none.
 package func hostName() -> String {
   var name = [CChar](repeating: 0, count: 256)
   guard gethostname(&name, name.count - 1) == 0 else { return "" }

@@ -3,15 +3,16 @@ package import DMModel
 internal import Glibc
 internal import Synchronization
 
-/// A lock that one process has at a time: to write to a store, to checkpoint its WAL, or to stream a consumer.
+/// A lock that one process has at a time, for example to write to a store, to checkpoint its WAL, or to stream a
+/// consumer.
 ///
-/// A waiter thread waits in the kernel's queue, because flock(2) has no timeout. The descriptor is closed on exec,
-/// because a child that inherited it would keep the lock.
+/// A separate thread waits for the lock in the kernel's queue, because flock(2) has no timeout. The descriptor is
+/// closed on exec, because a child process that inherited it would keep the lock.
 package struct FileLock: ~Copyable {
   let descriptor: Int32
 
-  /// - Throws: `busy` after the timeout, at once if that is 0; `io_error` or `read_only_store` if the file cannot be
-  ///   opened or locked.
+  /// - Throws: `busy` after the timeout, or at once if the timeout is 0; `io_error` or `read_only_store` if the file
+  ///   cannot be opened or locked.
   package init(path: String, milliseconds: Int, busy: @autoclosure () -> DMError) throws(DMError) {
     let descriptor = open(path, O_CREAT | O_RDWR | O_NOFOLLOW | O_CLOEXEC, 0o600)
     guard descriptor >= 0 else {
@@ -54,9 +55,9 @@ package struct FileLock: ~Copyable {
     self.descriptor = descriptor
   }
 
-  /// Takes the lock of the one process that does some work: one that this process inherited, or a new one.
+  /// Takes a lock that makes this process the only one to do some work: a lock that it inherited, or a new lock.
   ///
-  /// - Returns: nil if another process has it.
+  /// - Returns: nil if another process has the lock.
   /// - Throws: `io_error`.
   package init?(leading path: String) throws(DMError) {
     if let handedOn = FileLock(handedOn: 3, of: path) {
@@ -91,9 +92,9 @@ package struct FileLock: ~Copyable {
 
   deinit { close(descriptor) }
 
-  /// The first bytes of the file; fewer if it is shorter.
+  /// The first `count` bytes of the file, or all bytes if the file is shorter.
   ///
-  /// Like `write`, only for locks of `init(path:milliseconds:busy:)`.
+  /// `read` and `write` are only for locks that `init(path:milliseconds:busy:)` has made.
   package borrowing func read(_ count: Int) throws(DMError) -> [UInt8] {
     var bytes = [UInt8](repeating: 0, count: count)
     let length = bytes.withUnsafeMutableBytes { pread(descriptor, $0.baseAddress, $0.count, 0) }
@@ -143,8 +144,9 @@ package struct FileLock: ~Copyable {
     }
   }
 
-  /// Timeouts below this, in milliseconds, poll instead of starting a waiter thread, because a waiter that times out
-  /// keeps its thread and descriptor until it gets the lock.
+  /// For a timeout below this number of milliseconds, the lock is polled, and no waiter thread is started.
+  ///
+  /// A waiter thread that times out goes on, and keeps its descriptor, until it gets the lock.
   private static let short = 1000
 
   /// Tries to take the lock every 5 ms.

@@ -8,7 +8,7 @@ package struct FileStatus {
 
   private let status: stat
 
-  /// The status of the file to which a path leads; nil after a failure, whose reason is `SystemFailure.current`.
+  /// The status of the file to which a path leads; nil if this fails, with the reason in `SystemFailure.current`.
   package init?(_ path: String) {
     var status = stat()
     guard stat(path, &status) == 0 else { return nil }
@@ -64,7 +64,9 @@ package struct FileStatus {
   }
 }
 
-/// The identity of a file, which differs from that of another file with the same name.
+/// The identity of a file: its device and inode number.
+///
+/// It shows whether a path now leads to another file.
 package struct FileIdentity: Equatable {
   let device: UInt
   let number: UInt
@@ -79,7 +81,7 @@ package func isOnNetwork(_ path: String) -> Bool {
   return remote.contains(UInt32(truncatingIfNeeded: dm_file_system(path)))
 }
 
-/// The bytes of a file system that are free for this user (statvfs(3)); nil if they are unknown.
+/// How many bytes of a file system are free for this user (statvfs(3)); nil if that is unknown.
 package func freeBytes(_ path: String) -> Int? {
   var status = statvfs()
   guard statvfs(path, &status) == 0 else { return nil }

@@ -29,7 +29,8 @@ package func fileName(of path: String) -> String {
 
 /// Syncs a file or a folder to the disk.
 ///
-/// Not for a database that this process has open: closing the descriptor would release SQLite's locks.
+/// Must not be used for a database that this process has open: closing a descriptor of the file would release SQLite's
+/// locks.
 package func syncToDisk(_ path: String) throws(DMError) {
   try OpenFile(path, for: .reading) { fileError(.inputOutput, "open", path, $0) }.sync()
 }
@@ -41,7 +42,7 @@ package func syncToDisk(_ path: String, onTick: () throws -> Void) throws {
   let file = try OpenFile(path, for: .reading) { fileError(.inputOutput, "open", path, $0) }
   let slice = 16 << 20
   for start in stride(from: 0, to: fileSize(path), by: slice) {
-    // Only shortens the fsync(2) below: this call writes no metadata, and some file systems do not support it.
+    // This call only shortens the fsync(2) below: it writes no metadata, and some file systems do not support it.
     _ = dm_write_back(file.descriptor, off_t(start), off_t(slice))
     try onTick()
   }
@@ -74,7 +75,7 @@ package func replaceFile(_ path: String, with bytes: [UInt8], isDurable: Bool = 
   if isDurable { try syncToDisk(folder(of: path)) }
 }
 
-/// Makes an empty file or a folder with a new name, which only its owner can access, and returns its path.
+/// Makes an empty file or a folder that has a new name and that only its owner can access; returns its path.
 package func temporaryName(in folder: String, _ prefix: String, isFolder: Bool = false) throws(DMError) -> String {
   var template = Array("\(folder)/\(prefix)XXXXXX".utf8CString)
   if isFolder {
@@ -99,7 +100,7 @@ package func names(in path: String, mayBeAbsent: Bool = false) throws(DMError) -
   defer { closedir(folder) }
   var names: [String] = []
   while true {
-    // The only way to distinguish the end from an error: readdir(3).
+    // Only errno distinguishes the end of the folder from an error: readdir(3).
     errno = 0
     guard let entry = readdir(folder) else { break }
     let name = withUnsafeBytes(of: entry.pointee.d_name) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
@@ -117,7 +118,7 @@ func removeFolder(_ path: String) {
   rmdir(path)
 }
 
-/// Reads the next bytes of a descriptor, as many as are available and fit; returns their number, 0 at the end.
+/// Reads the next bytes of a descriptor, as many as are available and fit; returns their number, which is 0 at the end.
 package func readSome(_ descriptor: Int32, into buffer: UnsafeMutableRawBufferPointer, _ name: String) throws -> Int {
   while true {
     let count = read(descriptor, buffer.baseAddress, buffer.count)
@@ -133,7 +134,7 @@ package func fileExists(_ path: String) -> Bool { FileStatus(itself: path) != ni
 
 /// The first `limit` bytes of a small file; nil if it cannot be read.
 ///
-/// Never for a database: closing the descriptor would release SQLite's locks.
+/// Must not be used for a database: closing a descriptor of the file would release SQLite's locks.
 package func readFile(_ path: String, limit: Int) -> [UInt8]? {
   let descriptor = Glibc.open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
   guard descriptor >= 0 else { return nil }

@@ -2,19 +2,20 @@ internal import CSystem
 package import DMModel
 internal import Glibc
 
-/// Signals that a program reads one by one, so that it can clean up first: those that end or suspend it,
-/// `Signal.childEnded` and `Signal.resize`.
+/// Signals that a program reads one by one, so that it can clean up before it ends or stops.
+///
+/// These are the signals that end or suspend the program, `Signal.childEnded` and `Signal.resize`.
 ///
 /// Uses signalfd(2).
 package struct Interrupts: ~Copyable {
   package let descriptor: Int32
 
-  /// Ignored signals stay ignored: a program that nohup(1) started goes on.
+  /// Signals that are ignored stay ignored, so that a program that nohup(1) started continues.
   ///
   /// - Throws: `io_error`.
   package init() throws(DMError) {
     let endings: [Signal] = [.interrupt, .terminate, .hangUp, .quit, .suspend]
-    // write(2) fails with EPIPE when the reader has gone.
+    // Without SIGPIPE, write(2) fails with EPIPE after the reader has gone.
     Signal.brokenPipe.ignore()
     try self.init(of: [.childEnded, .resize] + endings.filter { !$0.isIgnored })
   }

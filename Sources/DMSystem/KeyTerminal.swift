@@ -1,9 +1,9 @@
 package import DMModel
 internal import Glibc
 
-/// The terminal of standard input in non-canonical mode without echo, until it is restored.
+/// The terminal of standard input, which is in non-canonical mode without echo until it is restored.
 ///
-/// Enter is CR, so that it differs from the line feeds of a text that is pasted.
+/// The Enter key is read as CR, so that it differs from the line feeds of a pasted text.
 ///
 /// The corresponding C functions are `tcgetattr` and `tcsetattr`.
 package final class KeyTerminal {
@@ -12,12 +12,12 @@ package final class KeyTerminal {
   private let bracketsPastes: Bool
   package private(set) var isTaken = false
 
-  /// - Parameter bracketsPastes: asks the terminal to send ESC [ 200 ~ before a text that is pasted, and ESC [ 201 ~
+  /// - Parameter bracketsPastes: whether to ask the terminal to send ESC [ 200 ~ before a pasted text, and ESC [ 201 ~
   ///   after it: the bracketed paste mode of xterm.
   /// - Throws: `io_error` if standard input is not a terminal that this process may use.
   package init(bracketsPastes: Bool) throws(DMError) {
     tcgetattr(STDIN_FILENO, &before)
-    // Standard input may be open for reading only.
+    // The terminal is opened again, because standard input may be open for reading only.
     guard let name = ttyname(STDIN_FILENO), case let screen = open(name, O_WRONLY | O_NOCTTY | O_CLOEXEC), screen >= 0,
       tcsetattr(STDIN_FILENO, TCSADRAIN, &before) == 0
     else {

@@ -6,14 +6,14 @@ internal import Glibc
 /// The corresponding C functions are `localtime_r` and `mktime`.
 package struct LocalTime {
   package var year: Int
-  /// 1 to 12.
+  /// The month, from 1 to 12.
   package var month: Int
-  /// From 1; values outside the month, such as 0, mean days of the months before or after.
+  /// The day of the month, from 1; a value outside the month, such as 0, means a day of the month before or after.
   package var day: Int
   package var hour: Int
   package var minute: Int
   package var second: Int
-  /// Such as `Mon`; does not follow changes of the date.
+  /// The day of the week of the original date, such as `Mon`; it stays the same when the date is changed.
   package private(set) var dayOfWeek = ""
 
   package init(_ time: Timestamp) {
@@ -25,7 +25,7 @@ package struct LocalTime {
     dayOfWeek = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"][Int(parts.tm_wday)]
   }
 
-  /// The time; the time zone decides whether summer time applies.
+  /// The `Timestamp` of this date and clock; the time zone decides whether summer time applies.
   package var timestamp: Timestamp {
     var parts = tm()
     (parts.tm_year, parts.tm_mon, parts.tm_mday) = (Int32(year - 1900), Int32(month - 1), Int32(day))

@@ -4,10 +4,12 @@ internal import Glibc
 
 /// A file that is mapped into memory while this value exists.
 ///
-/// Only for private copies, which no process shortens: a read beyond the new end kills this process (mmap(2)).
+/// Must be used only for private copies, because no process shortens them: a read beyond the end of a file that was
+/// shortened kills this process (mmap(2)).
 package struct MappedFile: ~Copyable {
-  /// Valid while the `MappedFile` exists: keep that in a variable, because `MappedFile(path: path).bytes` is unmapped
-  /// at once.
+  /// The bytes of the file, which are valid while the `MappedFile` exists.
+  ///
+  /// Keep the `MappedFile` in a variable: the bytes of `MappedFile(path: path).bytes` are unmapped at once.
   package var bytes: CheckedBytes { CheckedBytes(buffer) }
   private let buffer: UnsafeRawBufferPointer
 

@@ -10,9 +10,9 @@ package func monotonicMicroseconds() -> Int64 {
   return Int64(time.tv_sec) * 1_000_000 + Int64(time.tv_nsec) / 1000
 }
 
-/// The timeout of poll(2) until a time of `monotonicMicroseconds`; for `.max` there is no timeout (-1).
+/// The timeout for poll(2) that ends at a time of `monotonicMicroseconds`; for `.max`, -1, which means no timeout.
 ///
-/// Rounded up, so that the time has passed when the timeout ends.
+/// It is rounded up, so that the time has passed when the timeout ends.
 package func milliseconds(until time: Int64) -> Int32 {
   time == .max ? -1 : Int32(clamping: max(0, (time - monotonicMicroseconds() + 999) / 1000))
 }
@@ -23,8 +23,8 @@ package struct RepeatingTimer {
   package private(set) var due: Int64
 
   /// - Parameters:
-  ///   - length: microseconds.
-  ///   - start: the time to begin, as a time of `monotonicMicroseconds`.
+  ///   - length: the interval in microseconds.
+  ///   - start: when the first interval begins, as a time of `monotonicMicroseconds`.
   package init(_ length: Int64, from start: Int64 = monotonicMicroseconds()) {
     self.length = length
     due = start + length
@@ -40,7 +40,7 @@ package struct RepeatingTimer {
 }
 
 extension Duration {
-  /// Whole microseconds; more than 30 years count as 30 years, so that sums do not overflow.
+  /// The duration in whole microseconds; more than 30 years count as 30 years, so that sums do not overflow.
   package var microseconds: Int64 {
     let (seconds, attoseconds) = components
     let limit: Int64 = 30 * 366 * 86_400

@@ -11,7 +11,7 @@ package enum Creation {
 
 /// Makes a folder.
 ///
-/// - Parameter permissions: as in mkdir(2); by default only its owner can access it.
+/// - Parameter permissions: as in mkdir(2); by default, only the owner of the folder can access it.
 package func createFolder(_ path: String, permissions: UInt32 = 0o700) -> Creation {
   if mkdir(path, permissions) == 0 { return .made }
   return errno == EEXIST || errno == EISDIR ? .existed : .failed(.current)
@@ -60,7 +60,7 @@ package func removeFile(_ path: String) -> Bool { unlink(path) == 0 }
 @discardableResult
 package func removeEmptyFolder(_ path: String) -> Bool { rmdir(path) == 0 }
 
-/// Lets only its owner access a file.
+/// Lets only the owner of a file access it.
 ///
 /// - Throws: `cannot_create`.
 package func makePrivate(_ path: String) throws(DMError) {

@@ -3,20 +3,21 @@ internal import Glibc
 
 /// A file that is open while this value exists.
 ///
-/// Not for a database that this process has open: closing the descriptor would release SQLite's locks.
+/// Must not be used for a database that this process has open: closing a descriptor of the file would release SQLite's
+/// locks.
 package struct OpenFile: ~Copyable {
   package enum Purpose {
     /// Symbolic links are followed.
     case reading
-    /// A symbolic link is an error, as in all cases below but `readingAtOnce`.
+    /// A symbolic link is an error, as in all following cases except `readingAtOnce`.
     case readingItself
     /// Symbolic links are followed, and opening a FIFO does not wait for its writer.
     case readingAtOnce
     case writing
     case readingAndWriting
-    /// A file that exists already is an error; only its owner can access the new file.
+    /// If the file exists already, that is an error; only the owner can access the new file.
     case creating
-    /// A file that exists already is emptied.
+    /// If the file exists already, it is emptied.
     case creatingOrEmptying
 
     fileprivate var flags: Int32 {
@@ -33,7 +34,7 @@ package struct OpenFile: ~Copyable {
   }
 
   package let path: String
-  /// Valid while the `OpenFile` exists.
+  /// The descriptor of the file, which is valid while the `OpenFile` exists.
   package let descriptor: Int32
 
   /// - Parameter fault: makes the error from the reason why the file cannot be opened.

@@ -1,6 +1,6 @@
 package import DMModel
 
-/// Computes a SHA-256 piece by piece (FIPS 180-4, section 6.2).
+/// Computes a SHA-256 from bytes that are added piece by piece (FIPS 180-4, section 6.2).
 ///
 /// Implemented here because the package swift-crypto adds 11 MB to each binary (docs/decisions/0007).
 package struct SHA256 {
@@ -32,7 +32,7 @@ package struct SHA256 {
     rest += bytes.dropFirst(whole.count)
   }
 
-  /// The hash of all that was added.
+  /// The hash of all bytes that were added.
   package consuming func finish() -> ContentHash {
     var end = rest + [0x80]
     end += [UInt8](repeating: 0, count: (120 - end.count) % Self.block)
@@ -80,7 +80,7 @@ package struct SHA256 {
         while offset < bytes.count {
           schedule(words, bytes, at: offset)
           var (a, b, c, d, e, f, g, h) = state
-          // Eight rounds at a time, so that the variables swap their roles, and no values are moved.
+          // In eight rounds, each variable has each role once, so that no values need to be moved.
           for index in stride(from: 0, to: 64, by: 8) {
             round(a, b, c, &d, e, f, g, &h, constants[index] &+ words[index])
             round(h, a, b, &c, d, e, f, &g, constants[index &+ 1] &+ words[index &+ 1])
@@ -121,7 +121,7 @@ package struct SHA256 {
 /// How many bytes of a file are read at once.
 package let chunkBytes = 256 * 1024
 
-/// Reads a descriptor to its end, and calls `body` with each chunk; an empty input is one empty chunk.
+/// Reads a descriptor to its end, and calls `body` with each chunk; if the input is empty, once with an empty chunk.
 ///
 /// - Parameter onTick: called about five times a second while there is no input; an error that it throws ends the read.
 package func chunks(

@@ -8,14 +8,14 @@ package struct Signal: Hashable, Sendable {
   package static var terminate: Signal { Signal(number: SIGTERM) }
   package static var hangUp: Signal { Signal(number: SIGHUP) }
   package static var quit: Signal { Signal(number: SIGQUIT) }
-  /// A write to a pipe without a reader.
+  /// The process has written to a pipe that has no reader.
   package static var brokenPipe: Signal { Signal(number: SIGPIPE) }
-  /// A write beyond the size that setrlimit(2) allows.
+  /// The process has written to a file beyond the size that setrlimit(2) allows.
   package static var fileTooLarge: Signal { Signal(number: SIGXFSZ) }
   package static var childEnded: Signal { Signal(number: SIGCHLD) }
   /// The terminal has another size now.
   package static var resize: Signal { Signal(number: SIGWINCH) }
-  /// Ctrl-Z on the terminal.
+  /// The user has pressed Ctrl-Z on the terminal.
   package static var suspend: Signal { Signal(number: SIGTSTP) }
   /// Stops a process; no process can catch it.
   package static var stop: Signal { Signal(number: SIGSTOP) }
@@ -51,16 +51,16 @@ package struct Signal: Hashable, Sendable {
   }
 }
 
-/// Signals that this process does not receive until it asks for them: sigprocmask(2).
+/// Signals that stay pending until this process unblocks them: sigprocmask(2).
 package final class BlockedSignals {
   private let held: [Signal]
   private var before = sigset_t()
 
-  /// Ignored and blocked signals stay so: a program that nohup(1) started goes on.
+  /// Signals that are already ignored or blocked stay so; for example, a program that nohup(1) started continues.
   package init(_ signals: [Signal]) {
     var before = sigset_t()
     sigprocmask(SIG_BLOCK, nil, &before)
-    // A blocked signal becomes pending even when it is ignored.
+    // A blocked signal becomes pending even if it is ignored.
     held = signals.filter { !$0.isIgnored && sigismember(&before, $0.number) == 0 }
     var set = Signal.set(held)
     sigprocmask(SIG_BLOCK, &set, nil)
@@ -74,6 +74,6 @@ package final class BlockedSignals {
     return held.first { sigismember(&pending, $0.number) == 1 }
   }
 
-  /// Unblocks the signals; one that has arrived ends the process.
+  /// Unblocks the signals; a signal that has arrived ends the process.
   package func unblock() { sigprocmask(SIG_SETMASK, &before, nil) }
 }

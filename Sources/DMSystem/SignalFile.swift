@@ -2,16 +2,16 @@ internal import CSystem
 package import DMModel
 internal import Glibc
 
-/// Sets the modification time of a file to now, if this process may.
+/// Sets the modification time of a file to now, if this process may do that.
 ///
 /// - Returns: false if the file does not exist; it is not created.
 package func markUsed(_ path: String) -> Bool {
   utimensat(AT_FDCWD, path, nil, AT_SYMLINK_NOFOLLOW) == 0 || errno != ENOENT && errno != ENOTDIR
 }
 
-/// An empty file whose modification time is a signal.
+/// An empty file whose modification time is a signal to other processes.
 ///
-/// Nothing is thrown: if the file cannot be touched, the signal comes later or not at all.
+/// Nothing is thrown: if a file cannot be touched, the signal only comes later or not at all.
 package enum SignalFile {
   /// - Returns: whether the file has the current time now.
   @discardableResult

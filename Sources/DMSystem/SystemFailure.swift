@@ -15,18 +15,18 @@ package struct SystemFailure: Error, Equatable {
   package static var notFound: SystemFailure { SystemFailure(number: ENOENT) }
   package static var exists: SystemFailure { SystemFailure(number: EEXIST) }
 
-  /// Whether there is no file at the path.
+  /// Whether the reason is that there is no file at the path.
   package var isAbsence: Bool { number == ENOENT || number == ENOTDIR }
 
-  /// Whether the file cannot be changed by this user, or by any user.
+  /// Whether the reason is that this user, or any user, cannot change the file.
   var isReadOnly: Bool { number == EROFS || number == EACCES }
 
-  /// Whether the file system has no hard links (link(2)).
+  /// Whether the reason is that the file system has no hard links (link(2)).
   package var hasNoLinks: Bool { number == EPERM || number == EOPNOTSUPP }
 
-  /// Whether the reader of a pipe has gone.
+  /// Whether the reason is that the reader of a pipe has gone.
   package var isBrokenPipe: Bool { number == EPIPE }
 
-  /// Whether the same call may succeed later: there is nothing to read, or no space to write, now.
+  /// Whether the same call may succeed later: now there is nothing to read, or no space to write.
   package var isTemporary: Bool { number == EAGAIN }
 }

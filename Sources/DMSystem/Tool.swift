@@ -1,17 +1,17 @@
 internal import CSystem
 internal import Glibc
 
-/// An external program that works on a private copy of a file, in a process of its own with limits.
+/// An external program that works on a private copy of a file, in a separate process with limits.
 ///
-/// The file may be an attack on the program: each failure of the program is an `Outcome`, and it has no access to the
-/// descriptors, locks or memory of this process.
+/// The file may be an attack on the program. Therefore each failure of the program is an `Outcome`, and the program has
+/// no access to the descriptors, locks or memory of this process.
 package struct Tool {
   package enum Outcome: Equatable {
-    /// The program succeeded; with its standard output, unless `receive` got that.
+    /// The program succeeded. The bytes are its standard output; they are empty if `receive` got the output.
     case ok([UInt8])
     /// The program is not on the search path.
     case missing
-    /// The program failed, with a reason for the user: the last line of its standard error, or how it ended.
+    /// The program failed. The text is a reason for the user: the last line of its standard error, or how it ended.
     case failed(String)
     case tooLong
     case tooLarge
@@ -34,11 +34,11 @@ package struct Tool {
     package var seconds: Int64 = 120
     /// Seconds of processor time of all its threads.
     package var processorSeconds = 120
-    /// Bytes of private memory, without its libraries.
+    /// Bytes of private memory, not counting the libraries of the program.
     package var memory = 400 << 20
-    /// Bytes of a file that it writes.
+    /// Bytes of each file that the program writes.
     package var fileSize = 256 << 20
-    /// Bytes of standard output when there is no `receive`.
+    /// Bytes of standard output if `run` has no `receive`.
     package var output = 1 << 20
 
     package init(
@@ -54,14 +54,15 @@ package struct Tool {
   }
 
   package let name: String
-  /// Its working folder; arguments are names of files in it, so that no path is taken for an option or a pattern.
+  /// The working folder of the program; its arguments are names of files in this folder, so that no path is taken for
+  /// an option or a pattern.
   package let folder: String
-  /// In the format of PATH.
+  /// The folders in which to look for the program, in the format of PATH.
   package let searchPath: String
   package var limits = Limits()
-  /// Its environment variables that differ from those of this process.
+  /// The environment variables of the program that differ from those of this process.
   package var environment: [String: String] = [:]
-  /// Called about five times a second while it runs; an error that this throws ends the program.
+  /// Called about five times a second while the program runs; an error that `onTick` throws ends the program.
   package let onTick: () throws -> Void
 
   package init(
@@ -78,10 +79,10 @@ package struct Tool {
 
   private static let chunk = 64 * 1024
 
-  /// Runs the program to its end, or kills its process group.
+  /// Runs the program to its end, or kills its process group if it exceeds a limit or if one of the functions throws.
   ///
-  /// - Parameter receive: gets the standard output in pieces, without a limit; if it is nil, the output is part of the
-  ///   outcome.
+  /// - Parameter receive: gets the standard output in pieces, without a limit; if `receive` is nil, the output is part
+  ///   of the outcome.
   /// - Throws: the errors of `onTick` and `receive`.
   package func run(_ arguments: [String], receive: ((UnsafeRawBufferPointer) throws -> Void)? = nil) throws -> Outcome {
     guard let program = find() else { return .missing }
@@ -118,7 +119,8 @@ package struct Tool {
 
   /// Reads the output of a process until the process has ended.
   ///
-  /// The end of its output is not its end: it may close the streams and continue, or leave them to a child.
+  /// The end of its output is not the end of the process: the process may close its streams and continue, or a child
+  /// may keep them open.
   ///
   /// - Parameters:
   ///   - onOutput: gets standard output, and returns whether the process may go on.
@@ -147,16 +149,16 @@ package struct Tool {
         let bytes = UnsafeRawBufferPointer(rebasing: buffer.prefix(max(0, count)))
         if index == 2 { onErrors(bytes) } else if try !onOutput(bytes) { return .tooLarge }
       }
-      // After its end, the pipes may still contain output: at most their capacity, once no writer is left.
+      // After the end of the process, the pipes may still contain output, which is read before this loop ends.
       if hasEnded, requests[1].revents == 0, requests[2].revents == 0 { return nil }
       if requests[0].revents != 0 { kill(-process, SIGKILL) }
-      // A process that has ended was in time, even if this process was suspended beyond the deadline.
+      // If the process has ended, it was in time, even if this process was suspended past the deadline.
       if requests[0].revents == 0, monotonicMicroseconds() >= deadline { return .tooLong }
       if pulse.fires() { try onTick() }
     }
   }
 
-  /// The last line that is not blank, at most 200 code points of it, safe for a terminal.
+  /// The first 200 code points of the last line that is not blank, with control characters replaced.
   private func lastLine(of bytes: [UInt8]) -> String? {
     let line = bytes.split { $0 == 0x0A || $0 == 0x0D }.last { $0.contains { $0 > 0x20 } }
     guard let line else { return nil }
@@ -178,15 +180,17 @@ extension Tool {
 
   /// The path of the program; nil if it is not on the search path.
   ///
-  /// Relative folders of the search path are skipped, because they would be other folders for the tool, which runs
-  /// elsewhere.
+  /// Relative folders of the search path are skipped, because the tool runs in another folder, where they would mean
+  /// other folders.
   package func find() -> String? {
     searchPath.split(separator: ":").lazy.filter { $0.hasPrefix("/") }.map { "\($0)/\(name)" }
       .first { access($0, X_OK) == 0 }
   }
 
   /// Starts the program in a new process group, with no signal ignored or blocked, with standard streams only, and with
-  /// its limits; the system kills it when this process ends.
+  /// its limits.
+  ///
+  /// The system kills the program when this process ends.
   ///
   /// - Returns: the process id; negative, with errno(3) set, if the process cannot be made.
   func start(_ program: String, _ arguments: [String], writing output: Int32, _ errors: Int32) -> pid_t {
@@ -212,8 +216,8 @@ extension Tool {
 
   /// Kills the process group of a process, and waits for the process to end.
   ///
-  /// - Returns: the status that waitpid(2) reports, and the processor time in whole seconds, rounded, because the clock
-  ///   of the limit differs a little.
+  /// - Returns: the status that waitpid(2) reports, and the processor time in whole seconds. This time is rounded,
+  ///   because it may differ a little from the time that the limit counts.
   func end(_ process: pid_t) -> (status: Int32, processorSeconds: Int) {
     kill(-process, SIGKILL)
     var status: Int32 = -1

@@ -1,7 +1,7 @@
 package import DMModel
 
-/// A time as the user types it: RFC 3339, `2026-11-21`, `2026-11-21T14:30`, `14:30`, `2h` or
-/// `7d` ago, `yesterday`, `today`, `now`.
+/// Reads a time as users type it: RFC 3339, `2026-11-21`, `2026-11-21T14:30`, `14:30`, `2h` or `7d` (ago), `yesterday`,
+/// `today` or `now`.
 ///
 /// A time without an offset is in the local time zone.
 ///
@@ -15,6 +15,8 @@ package func typedTime(_ text: String, now: Timestamp = .now) throws -> Timestam
     subject: text)
 }
 
+/// Reads a message or a time.
+///
 /// A number, a UUID or `bob:57` is a message; `14:30` is a time, even if there is a user `14`.
 ///
 /// - Throws: `bad_time`.
@@ -28,7 +30,7 @@ package func messageOrTime(_ text: String) throws -> HistoryQuery.Bound {
         return .message(try MessageReference(text))
       }
     } catch {
-      // For a text such as '25:00', the error about a time helps more.
+      // For a text such as '25:00', the error about the time helps the user more.
       guard error.code == .badReference else { throw error }
     }
     throw error
@@ -74,7 +76,7 @@ private func date(_ text: String, _ now: Timestamp) -> Timestamp? {
   }
 }
 
-/// The numbers of a text that matches a pattern, in which 9 stands for any digit; otherwise nil.
+/// The numbers in a text that matches a pattern, in which 9 means any digit; nil if the text does not match.
 private func numbers(_ text: String, pattern: String) -> [Int]? {
   guard text.utf8.count == pattern.utf8.count else { return nil }
   var result: [Int] = []

@@ -1,8 +1,8 @@
 internal import Glibc
 
-/// Whether a descriptor has input or is at its end; waits at most this long for that.
+/// Whether a descriptor has input or is at its end; waits for this at most as long as `milliseconds` says.
 ///
-/// An error of poll(2) counts as input, because the read then reports the reason.
+/// An error of poll(2) counts as input, because the next read reports the reason.
 package func waitUntilReadable(_ descriptor: Int32, milliseconds: Int32) -> Bool {
   var request = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
   return poll(&request, 1, milliseconds) != 0
@@ -15,7 +15,7 @@ package func rest(until deadline: Int64) { poll(nil, 0, milliseconds(until: dead
 package struct Awaited {
   package enum Purpose {
     case reading, writing
-    /// Ready only when the other end of a pipe is closed.
+    /// The descriptor is ready only when the other end of a pipe is closed.
     case end
 
     fileprivate var events: Int32 {
@@ -29,7 +29,7 @@ package struct Awaited {
 
   fileprivate var request: pollfd
 
-  /// - Parameter descriptor: nil for none, which is never ready.
+  /// - Parameter descriptor: the descriptor; nil for none, and then `isReady` is never true.
   package init(_ descriptor: Int32?, for purpose: Purpose) {
     request = pollfd(fd: descriptor ?? -1, events: Int16(purpose.events), revents: 0)
   }
@@ -44,7 +44,7 @@ package struct Awaited {
 /// Waits until one of the descriptors is ready: poll(2).
 ///
 /// - Parameter deadline: the end of the wait, as a time of `monotonicMicroseconds`; `.max` for none.
-/// - Returns: whether one is ready; false after the deadline or a signal.
+/// - Returns: whether a descriptor is ready; false after the deadline or a signal.
 package func waitForAny(of awaited: inout [Awaited], until deadline: Int64) -> Bool {
   var requests = awaited.map(\.request)
   let isReady = poll(&requests, nfds_t(requests.count), milliseconds(until: deadline)) > 0

@@ -1,10 +1,11 @@
 internal import Glibc
 
-/// Reports that a file, or a file of a folder, was touched.
+/// Reports when a file, or a file in a folder, was touched.
 ///
-/// Uses inotify(7). A touch between two checks is never missed, but may be reported more than once.
+/// Uses inotify(7). No touch between two checks is missed, but a touch may be reported more than once.
 package final class Watch {
-  /// Readable after a touch; nil if the file cannot be watched, so that the caller must check it regularly.
+  /// A descriptor that is readable after a touch; nil if the file cannot be watched, and the caller must check it
+  /// regularly.
   package private(set) var descriptor: Int32?
   /// The reason why touches may be missed; nil if there is none.
   package private(set) var fault: String?

@@ -2,29 +2,30 @@ internal import CSystem
 package import DMModel
 internal import Glibc
 
-/// A folder for unfinished files of one process, which is removed with its contents at the end of its lifetime.
+/// A folder for unfinished files of one process; it is removed with its contents when this value's lifetime ends.
 ///
-/// The process holds a lock on it. A folder without a lock was left by a process that was killed, and is removed.
+/// The process holds a lock on the folder. A folder that is not locked was left by a process that was killed, and is
+/// removed.
 package struct WorkFolder: ~Copyable {
   /// The kind of the unfinished files; the folder's name begins with the raw value.
   package enum Kind: String {
-    /// In the folder of contents.
+    /// For an attachment, in the store's folder of contents.
     case attachment = ".work-"
-    /// In the folder of the future backup.
+    /// For a backup, in the folder that will contain the backup.
     case backup = ".dm-backup-"
-    /// In the parent folder of the future store.
+    /// For a restore, in the parent folder of the future store.
     case restore = ".dm-restore-"
   }
 
   package let path: String
   private let descriptor: Int32
-  /// The path of a link to it; nil if there is none.
+  /// The path of a link to the folder; nil if there is none.
   private let trace: String?
 
   private static let tracePrefix = ".trace-"
 
-  /// - Parameter other: a folder that gets a link to it, so that a purge finds it; no link is made in a read-only
-  ///   folder.
+  /// - Parameter other: a folder that gets a link to the work folder, so that a purge finds the work folder. If the
+  ///   link cannot be made, for example in a read-only folder, there is none.
   package init(_ kind: Kind, in folder: String, tracedIn other: String? = nil) throws {
     while true {
       let path = try temporaryName(in: folder, kind.rawValue, isFolder: true)
@@ -71,12 +72,13 @@ package struct WorkFolder: ~Copyable {
     }
   }
 
-  /// Whether mkdtemp(3) may have made a name: the folder of a backup may also contain other files.
+  /// Whether a name may be that of a work folder, made by mkdtemp(3): a folder for backups may also contain other
+  /// files.
   private static func isName(_ name: String, of kind: Kind) -> Bool {
     name.hasPrefix(kind.rawValue) && name.utf8.count == kind.rawValue.utf8.count + 6
   }
 
-  /// Removes the backup folders of killed processes to which links in a folder lead, wherever they are.
+  /// Removes backup folders of killed processes, wherever they are: links in `folder` lead to them.
   package static func removeAbandoned(tracedIn folder: String) throws(DMError) {
     for name in try names(in: folder) where name.hasPrefix(tracePrefix) {
       let trace = "\(folder)/\(name)"
@@ -96,7 +98,7 @@ package struct WorkFolder: ~Copyable {
   }
 }
 
-/// Whether a path still leads to the file of a descriptor that was opened with it.
+/// Whether a path still leads to the file that a descriptor was opened for.
 private func isThere(_ path: String, _ descriptor: Int32) -> Bool {
   guard let named = FileStatus(itself: path), let opened = FileStatus(descriptor: descriptor) else { return false }
   return named.identity == opened.identity

@@ -1,7 +1,7 @@
 internal import DMKit
 internal import DMSystem
 
-/// A word that may complete what was typed.
+/// A word that may complete the word that the user has typed.
 struct Candidate {
   let value: String
   /// A short description, for the shells that show it.
@@ -15,7 +15,7 @@ enum Shell: String, CaseIterable {
 
 /// How a shell uses the candidates.
 ///
-/// The output begins with a line that says this.
+/// The first line of the output is the raw value.
 enum Manner: String {
   /// Each candidate is a whole word; the shell adds a space.
   case words
@@ -25,8 +25,7 @@ enum Manner: String {
   case files, folders
 }
 
-/// The output of `--complete`: a line that says how to use the candidates, and a line for each candidate with its
-/// description.
+/// The output of `--complete`: a line with the `Manner`, and a line for each candidate with its description.
 ///
 /// A failure gives no candidates and no error message, because the user is still typing.
 ///
@@ -74,7 +73,7 @@ private func escaped(_ text: String, _ signs: String) -> String {
 final class Completion {
   private let command: Command
   private let arguments: Arguments
-  /// The last word, the one to be completed.
+  /// The last word, which is the word to complete.
   let last: String
   private(set) var manner = Manner.words
   /// The part of the last word before the value, such as `--as=`.
@@ -101,7 +100,7 @@ final class Completion {
     }
   }
 
-  /// A shell expands `~` when it runs a command, but not when it completes one.
+  /// Expands `~` in a word, because a shell expands it when it runs a command, but not when it completes a command.
   private static func withHome(_ word: String) -> String {
     do {
       guard word.utf8.starts(with: "~/".utf8), let home = try environment("HOME") else { return word }

@@ -6,15 +6,15 @@ package enum Completed: Equatable, Sendable {
   /// The actions of the program.
   case actions
   case conversations, people, consumers
-  /// Messages, as `57` after a conversation and as `bob:57`.
+  /// Messages: as `57` if an earlier word names the conversation, otherwise as `bob:57`.
   case messages
-  /// Messages as above, but without `bob:` as a candidate when the command line does not name a conversation.
+  /// The same as `messages`, but if the command line names no conversation, `bob:` is not a candidate.
   case numbers
   /// The short codes of emoji.
   case emoji
   case files, folders
 
-  /// Reads a placeholder of the usage, such as `CONVERSATION` or `TIME|off`.
+  /// The kinds of candidates for a placeholder of the usage, such as `CONVERSATION` or `TIME|off`.
   static func all(ofPlaceholder text: String) -> [Completed] {
     text.split(separator: "|").flatMap { word -> [Completed] in
       switch word {
@@ -27,14 +27,15 @@ package enum Completed: Equatable, Sendable {
       case "FILE", "PATH", "COMMAND", "ARGUMENT": [.files]
       case "DIR": [.folders]
       case "PROGRAM": [.actions]
-      // Placeholders are in capitals; other words are typed as they are.
+      // A placeholder is in capitals. Any other word is itself the candidate.
       default: word.contains { $0.isUppercase } ? [] : [.words([String(word)])]
       }
     }
   }
 
-  /// The kinds of candidates for the operand at an index, by the placeholders of all operands: `CONVERSATION
-  /// [RANGE]...`.
+  /// The kinds of candidates for the operand at an index.
+  ///
+  /// - Parameter operands: the placeholders of all operands: `CONVERSATION [RANGE]...`.
   static func all(ofOperand index: Int, in operands: String) -> [Completed] {
     let placeholders = operands.split(separator: " ")
     guard let last = placeholders.last else { return [] }

@@ -1,6 +1,6 @@
 internal import DMKit
 
-/// A command line up to the cursor, split into words as bash does; nothing in it is evaluated.
+/// A command line up to the cursor, split into words as bash splits it; nothing in the line is evaluated.
 struct ShellLine {
   /// The words without their quotes; the last one ends at the cursor, and is empty after a space.
   private(set) var words: [String] = []
@@ -40,7 +40,8 @@ struct ShellLine {
     raw = String(typed)
   }
 
-  /// What bash must insert in place of `part`, so that the last word becomes `value`; nil if that is impossible.
+  /// The text that bash must insert instead of `part`, so that the last word becomes `value`; nil if that is
+  /// impossible.
   ///
   /// - Parameter part: the part of the last word that bash replaces. In `bob:4`, this is only the `4`. An open quote is
   ///   never part of it.
@@ -53,7 +54,7 @@ struct ShellLine {
   }
 }
 
-/// A text escaped for bash, inside a quote if one is open.
+/// A text that is escaped for bash, for use inside the open quote if there is one.
 private func quoted(_ text: String, within quote: Unicode.Scalar?) -> String {
   var result = ""
   for scalar in text.unicodeScalars {
@@ -66,7 +67,7 @@ private func quoted(_ text: String, within quote: Unicode.Scalar?) -> String {
     default: result.unicodeScalars.append(scalar)
     }
   }
-  // Bash closes the quote, unless the text ends with that quote character.
+  // Bash adds the closing quote itself, but not if the text ends with the same character; then the quote is added here.
   if let quote, result.unicodeScalars.last == quote { result.unicodeScalars.append(quote) }
   return result
 }

@@ -1,15 +1,17 @@
 internal import DMKit
 
-/// Candidates from the store, as the user sees it; reading them marks nothing and creates nothing.
+/// Candidates from the store, as the user sees it.
 ///
-/// A value is printed only if `visible` does not change it, so that the user sees what is inserted. A conversation
-/// whose name `visible` would change is offered by its UUID.
+/// Reading them marks no messages and creates no store.
+///
+/// A value is printed only if `visible` does not change it, so that the user sees exactly the text that is inserted. A
+/// conversation whose name `visible` would change is offered by its UUID.
 struct StoreCandidates {
   private let call: Invocation
 
   /// The maximum number of candidates of a kind, because TAB must not make the user wait.
   private static let limit = 200
-  /// The maximum number of conversations whose names are searched, for the same reason.
+  /// The maximum number of conversations whose names are searched, because TAB must not make the user wait.
   private static let comparedLimit = 2000
 
   init(_ call: Invocation) { self.call = call }
@@ -31,12 +33,12 @@ struct StoreCandidates {
       query.limit = Self.limit
       query.newest = Self.comparedLimit
       let name = typed.without("+#@")
-      // A part of a UUID is not compared with names.
+      // A word that looks like a part of a UUID is not compared with names.
       let isID = name.utf8.count > 3 && name.allSatisfy { $0.isHexDigit || $0 == "-" }
       if !name.isEmpty, !isID { query.matching = name }
       let found = try messenger.conversations(query)
       let me = messenger.identity.handle
-      // A title that several groups have is ambiguous.
+      // A title is ambiguous if several groups have it.
       let titles = Dictionary(found.map { (reference(to: $0, typed, for: me), 1) }, uniquingKeysWith: +)
       return found.map { conversation in
         let reference = reference(to: conversation, typed, for: me)
@@ -63,7 +65,7 @@ struct StoreCandidates {
     return words.joined(separator: ", ")
   }
 
-  /// Users whose handles are near the typed handle in the alphabet; the shell drops those that do not match.
+  /// Users whose handles are near the typed text in the alphabet; the shell drops those that do not match.
   func people(_ typed: String) -> [Candidate] {
     reading { messenger in
       let name = typed.without("@")
@@ -85,8 +87,8 @@ struct StoreCandidates {
 
   /// The newest messages of a conversation.
   ///
-  /// The typed word names the conversation, as in `bob:4`, or the command line before it does. Also completes a range
-  /// such as `40..`.
+  /// The conversation is named by the typed word, as in `bob:4`, or by an earlier word of the command line. The typed
+  /// word may also be a range, such as `40..`.
   func messages(_ typed: String) -> [Candidate] {
     reading { messenger in
       let end = typed.lastIndex { ":.".contains($0) }
@@ -102,7 +104,7 @@ struct StoreCandidates {
     }
   }
 
-  /// The conversation that an operand or an option names.
+  /// The conversation that an operand or an option of the command line names.
   private func context() throws -> ConversationReference? {
     let arguments = call.arguments
     for (index, operand) in arguments.operands.enumerated() {

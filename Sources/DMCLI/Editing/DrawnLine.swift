@@ -1,4 +1,4 @@
-/// A line being edited, which is redrawn in place on the terminal rows where it began.
+/// A line that the user edits; it is redrawn in the terminal rows in which it began.
 ///
 /// The cursor is placed by printing the text before it, not by its column: terminals differ in the width of emoji that
 /// consist of several code points.
@@ -19,7 +19,8 @@ package struct DrawnLine {
     let first = max(0, min(shown.row, shown.rows.count - height))
     rows = Array(shown.rows[first...].prefix(height))
     (row, beforeCursor, self.width) = (shown.row - first, shown.beforeCursor, width)
-    // If text was added at the end, prints only this text, because a screen reader speaks everything that is printed.
+    // If the user added text at the end, prints only this text, because a screen reader speaks everything that is
+    // printed.
     if old.isAtEnd, isAtEnd, text.utf8.starts(with: old.text.utf8) {
       return String(text.unicodeScalars.dropFirst(old.text.unicodeScalars.count))
     }
@@ -41,7 +42,7 @@ package struct DrawnLine {
 
   /// Moves the cursor to the start of the line: CUU (ECMA-48, section 8.3.22).
   ///
-  /// If the terminal became narrower, also counts the rows that it has added by wrapping.
+  /// If the terminal became narrower, it has wrapped rows; the additional rows are counted, too.
   private func toStart(_ width: Int) -> String {
     let wrapped = (rows[..<row] + [beforeCursor]).map { max(0, columns(of: $0) - 1) / width }.reduce(row, +)
     return "\r" + (wrapped > 0 ? "\u{1B}[\(wrapped)A" : "")

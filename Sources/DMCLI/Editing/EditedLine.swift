@@ -4,11 +4,11 @@
 package struct EditedLine {
   private(set) var before: String
   private(set) var after = ""
-  /// The texts that `take` returned.
+  /// The texts that `take` has returned and that are in the history.
   private var taken: [String] = []
-  /// `taken` and the current text; each may be edited until the next `take`.
+  /// The texts of `taken`, and the current text at the end; the user may edit each of them until the next `take`.
   private var history = [""]
-  /// The index of this text in the history.
+  /// The index in the history of the text that is edited now.
   private var historyIndex = 0
   /// The deleted text that `yank` inserts.
   private var killed = ""
@@ -21,7 +21,7 @@ package struct EditedLine {
   package var isEmpty: Bool { before.isEmpty && after.isEmpty }
   package var textBeforeCursor: String { before }
 
-  /// Replaces everything; the cursor goes to the end.
+  /// Replaces the whole text; the cursor goes to its end.
   package mutating func replace(_ text: String) {
     (before, after, isKilling) = (text, "", false)
   }
@@ -32,7 +32,9 @@ package struct EditedLine {
     isKilling = false
   }
 
-  /// Empties the line, and adds its text to the history, unless the text is empty or equal to the last one.
+  /// Empties the line and returns its text.
+  ///
+  /// The text is added to the history if it is not empty and not the same as the last text there.
   package mutating func take() -> String {
     let text = text
     if !text.isEmpty, taken.last != text { taken.append(text) }
@@ -148,7 +150,7 @@ package struct EditedLine {
 }
 
 extension Character {
-  /// Whether this character ends a line of a text; CR LF is one Character.
+  /// Whether this character ends a line of a text; CR LF is a single `Character`.
   var isLineFeed: Bool { self == "\n" || self == "\r\n" }
 
   fileprivate var isAlphanumeric: Bool { isLetter || isNumber }
@@ -158,19 +160,19 @@ extension StringProtocol {
   fileprivate var startOfLastLine: Index { lastIndex(where: \.isLineFeed).map(index(after:)) ?? startIndex }
   fileprivate var endOfFirstLine: Index { firstIndex(where: \.isLineFeed) ?? endIndex }
 
-  /// The start of the last word; other characters may follow the word.
+  /// The start of the last word; characters that are not part of a word may follow it.
   fileprivate func startOfLastWord(where isOfWord: (Character) -> Bool) -> Index {
     guard let last = lastIndex(where: isOfWord) else { return startIndex }
     return self[..<last].lastIndex { !isOfWord($0) }.map(index(after:)) ?? startIndex
   }
 
-  /// The end of the first word; other characters may precede the word.
+  /// The end of the first word; characters that are not part of a word may precede it.
   fileprivate var endOfFirstWord: Index {
     guard let first = firstIndex(where: \.isAlphanumeric) else { return endIndex }
     return self[first...].firstIndex { !$0.isAlphanumeric } ?? endIndex
   }
 
-  /// The last index whose preceding text takes at most `column` columns.
+  /// The last index for which the text before it takes at most `column` columns.
   fileprivate func index(ofColumn column: Int) -> Index {
     var (index, rest) = (startIndex, column)
     while index < endIndex {

@@ -1,6 +1,6 @@
 /// A key that was typed on a terminal.
 package enum Key: Equatable, Sendable {
-  /// Text, one scalar per key; a combining character joins the character before it.
+  /// One scalar of a typed text; a combining character joins the character before it.
   case character(Character)
   /// A pasted text as a whole; its only control characters are LF, at line ends, and TAB.
   case paste(String)
@@ -22,7 +22,7 @@ package enum Key: Equatable, Sendable {
   case yank
   /// Ctrl-P and Ctrl-N.
   case previous, next
-  /// Ctrl-D, which deletes in a line that is not empty.
+  /// Ctrl-D; in a line that is not empty, it deletes the next character.
   case endOfInput
   /// Ctrl-L.
   case redraw
@@ -51,7 +51,7 @@ extension Key {
     }
   }
 
-  /// The key of a byte after ESC, which is a key typed with Alt.
+  /// The key of a byte after ESC: a terminal sends ESC and the byte for a key that is typed with Alt.
   init?(alt byte: UInt8) {
     switch byte {
     case 0x0A, 0x0D: self = .newline
@@ -69,13 +69,13 @@ extension Key {
   ///   - isSS3: whether the sequence began with ESC O, not with ESC [.
   ///   - parameters: the digits before `final`, such as `1;5`.
   init?(isSS3: Bool, parameters: String, final: UInt8) {
-    // The sequence may be a terminal's reply to a query, which has other characters among the digits.
+    // The sequence may be a reply of the terminal to a query; such a reply has other characters between the digits.
     guard parameters.utf8.allSatisfy({ 0x30...0x39 ~= $0 || $0 == UInt8(ascii: ";") }) else { return nil }
     let numbers = parameters.split(separator: ";").map { UInt8($0) ?? 1 }
-    // xterm sends 1 plus the sum of Shift 1, Alt 2, Ctrl 4 and Meta 8.
+    // xterm sends 1 plus the sum of these numbers of the pressed keys: Shift 1, Alt 2, Ctrl 4 and Meta 8.
     var isByWord = ((numbers.last ?? 1) &- 1) & 14 > 0
     var letter = final
-    // rxvt sends lower-case letters for arrows with Shift (after ESC [) and with Ctrl (after ESC O).
+    // For the arrow keys, rxvt sends lower-case letters: after ESC [ with Shift, and after ESC O with Ctrl.
     if parameters.isEmpty, UInt8(ascii: "a")...UInt8(ascii: "d") ~= final {
       letter -= 0x20
       isByWord = isSS3

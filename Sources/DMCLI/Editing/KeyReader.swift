@@ -1,13 +1,13 @@
 /// Turns the bytes of a terminal into keys.
 ///
-/// Characters and sequences may be split over several reads. Unknown sequences and bytes that are not UTF-8
-/// give no key.
+/// Characters and sequences may be split over several reads. Unknown sequences, and bytes that are not UTF-8, are
+/// ignored.
 package struct KeyReader {
   private enum State {
     case text
-    /// After one ESC, or two.
+    /// One ESC has arrived, or two.
     case escape(isDouble: Bool)
-    /// Within a sequence: ESC [ is CSI and ESC O is SS3 (ECMA-48, sections 8.3.16 and 8.3.143).
+    /// Within a sequence, which begins with CSI (ESC [) or SS3 (ESC O): ECMA-48, sections 8.3.16 and 8.3.143.
     case sequence(isSS3: Bool, isDouble: Bool, parameters: [UInt8])
     /// ESC [ [ and a letter is a function key of the console of Linux.
     case functionKey
@@ -32,7 +32,9 @@ package struct KeyReader {
     return keys
   }
 
-  /// Whether the last ESC is still ambiguous: call `finish` when no byte has followed for 50 ms.
+  /// Whether the last ESC may be the Escape key or the start of a sequence.
+  ///
+  /// If no byte follows for 50 ms, call `finish`.
   package var isWaiting: Bool {
     if case .escape = state { return true }
     return false
@@ -86,7 +88,7 @@ package struct KeyReader {
       if let key = Key(alt: byte) {
         keys.append(key)
       } else {
-        // Alt with this character has no meaning, so these were two keys: Esc and the character.
+        // Alt with this character has no meaning, so the user typed two keys: Esc and the character.
         keys.append(.escape)
         takeText(byte)
       }
@@ -113,7 +115,7 @@ package struct KeyReader {
     if !isSS3, final == UInt8(ascii: "~"), parameters == "200" {
       state = .paste(matched: 0)
     } else if let key = Key(isSS3: isSS3, parameters: parameters, final: final) {
-      // For Alt, some terminals send an ESC before the sequence.
+      // For a key with Alt, some terminals send an ESC before the sequence of the key.
       switch key {
       case .left where isDouble: keys.append(.wordLeft)
       case .right where isDouble: keys.append(.wordRight)

@@ -1,7 +1,7 @@
-/// A line being edited, split into rows of a terminal.
+/// A line that the user edits, split into rows of a terminal.
 ///
-/// The first row begins with a prompt, the others with spaces of the same width. Rows are broken at line feeds, and
-/// before any terminal of this width would wrap them. Control characters are escaped.
+/// The first row begins with a prompt, the others with spaces of the same width. A new row begins at each line feed,
+/// and before any terminal of this width would wrap the row. Control characters are escaped.
 package struct LineRows {
   package private(set) var rows: [String]
   /// The row of the cursor, and the text before the cursor in that row.
@@ -10,11 +10,11 @@ package struct LineRows {
 
   private let room: Int
   private let indent: String
-  /// The used columns of the last row, without its indent.
+  /// The number of used columns in the last row, without its indent.
   private var column = 0
 
   /// - Parameter width: the columns of the terminal. The last column stays free, because terminals differ in where the
-  ///   cursor is after a character there.
+  ///   cursor is after a character in that column.
   package init(_ line: EditedLine, width: Int, prompt: String) {
     let prompt = cut(visible(prompt, indent: nil), width / 2)
     indent = String(repeating: " ", count: mostColumns(of: prompt))
@@ -23,12 +23,13 @@ package struct LineRows {
     for character in line.before { append(character) }
     (row, beforeCursor) = (rows.count - 1, rows[rows.count - 1])
     for (index, character) in line.after.enumerated() {
-      // At a break, the cursor is shown at the start of the new row, not at the end of the old one.
+      // If a row was broken at the cursor, the cursor is shown at the start of the new row, not at the end of the old
+      // row.
       if append(character), index == 0 { (row, beforeCursor) = (rows.count - 1, indent) }
     }
   }
 
-  /// - Returns: whether the text began a new row for lack of room.
+  /// - Returns: whether a new row was begun because the old row was full.
   @discardableResult
   private mutating func append(_ character: Character) -> Bool {
     if character.isLineFeed {

@@ -1,11 +1,12 @@
-/// A line that is edited only at its end, on a terminal without escape sequences: deleted text is overwritten with
-/// spaces.
+/// A line that the user edits only at its end, for a terminal without escape sequences.
+///
+/// Deleted text is overwritten with spaces.
 package struct RubbedLine {
   private var shown = ""
 
   package init() {}
 
-  /// Whether a key is allowed: the cursor must stay at the end.
+  /// Whether a key can be used: keys that move the cursor from the end of the line, or begin a new line, cannot.
   package static func shows(_ key: Key) -> Bool {
     switch key {
     case .left, .right, .up, .down, .home, .end, .wordLeft, .wordRight, .delete, .newline: false

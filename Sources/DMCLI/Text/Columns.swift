@@ -1,6 +1,6 @@
 /// How many columns a text takes on a terminal.
 ///
-/// - Complexity: O(*n*); ASCII is counted without a table.
+/// - Complexity: O(*n*); ASCII needs no look-up in a table.
 package func columns(of text: some StringProtocol) -> Int { sum(text, columns) }
 
 /// The maximum number of columns that a text has on any terminal.
@@ -25,7 +25,9 @@ private func columns(_ character: Character) -> Int {
   return isPicture ? 2 : mostColumns(character)
 }
 
-/// The width on a terminal that adds up the code points of a cluster; at least 2 with an emoji variation selector.
+/// The width of a character on a terminal that adds up the widths of its code points.
+///
+/// With an emoji variation selector, the width is at least 2.
 private func mostColumns(_ character: Character) -> Int {
   let scalars = character.unicodeScalars
   let sum = scalars.reduce(0) { $0 + columns(of: $1) }
@@ -35,13 +37,13 @@ private func mostColumns(_ character: Character) -> Int {
 private func columns(of scalar: Unicode.Scalar) -> Int {
   let value = scalar.value
   if value < 0x300 { return value < 0x20 || 0x7F...0x9F ~= value ? 0 : 1 }
-  // The vowels and the last consonants of Hangul join the letter before them.
+  // The vowels and the final consonants of Hangul take no column, because they join the letter before them.
   if 0x1160...0x11FF ~= value { return 0 }
   switch scalar.properties.generalCategory {
   case .nonspacingMark, .enclosingMark: return 0
-  // Some Arabic format characters around numbers are visible.
+  // Some Arabic format characters are visible signs for numbers, and take a column.
   case .format: return scalar.properties.isDefaultIgnorableCodePoint ? 0 : 1
-  // Hexagrams and circled numbers on black squares are narrow in Unicode 14, but wide on terminals.
+  // Hexagrams and circled numbers on black squares are not in `wideCharacters`, but are wide on terminals.
   default: return isWide(value) || 0x4DC0...0x4DFF ~= value || 0x3248...0x324F ~= value ? 2 : 1
   }
 }
@@ -56,7 +58,7 @@ private func isWide(_ value: UInt32) -> Bool {
   return value <= wideCharacters[low].last
 }
 
-/// A text, cut to at most `width` columns; a text that was cut ends in an ellipsis.
+/// A text that is cut to at most `width` columns; a text that was cut ends in an ellipsis.
 package func cut(_ text: String, _ width: Int) -> String {
   if text.utf8.count <= width || mostColumns(of: text) <= width { return text }
   var (taken, rest) = (text.startIndex, max(0, width - 1))
@@ -68,18 +70,18 @@ package func cut(_ text: String, _ width: Int) -> String {
   return text[..<taken] + "…"
 }
 
-/// A text, cut to a width or padded with spaces on its right to this width.
+/// A text that is cut, or padded with spaces on its right, to exactly this width.
 func left(_ text: String, _ width: Int) -> String {
   let text = cut(text, width)
   return text + String(repeating: " ", count: max(0, width - columns(of: text)))
 }
 
-/// A text, padded with spaces on its left to a width; a longer text is not cut.
+/// A text that is padded with spaces on its left to a width; a longer text is not cut.
 func right(_ text: String, _ width: Int) -> String {
   String(repeating: " ", count: max(0, width - columns(of: text))) + text
 }
 
-/// A line wrapped to a width: between words, or within a word that is longer than a line.
+/// Wraps a line to a width: between words, or within a word that is longer than a line.
 ///
 /// The lines after the first begin with an indent, so that no text of the line appears at the left edge of the
 /// terminal.
@@ -106,7 +108,7 @@ func wrapped(_ line: Substring, width: Int, indent: Int) -> String {
       if let space { result.removeSubrange(space...) }
       goOn(with: word[...])
     }
-    // A line is not broken within its own indent.
+    // A line must not be broken within its own indent.
     if character == " ", column > (isFirst ? indent : margin.utf8.count) { space = result.endIndex }
     result.append(character)
     column += size

@@ -1,6 +1,7 @@
-/// Control characters that mark parts of a text for `Screen`; `visible` escapes those in texts from a store.
+/// Control characters that mark parts of a text for `Screen`.
 ///
-/// `Screen` replaces them with colours, or removes them.
+/// `Screen` replaces these marks with colours, or removes them. A text from a store has no marks, because `visible`
+/// escapes its control characters.
 package enum Mark {
   static let strong = "\u{E}"
   static let faint = "\u{F}"
@@ -9,13 +10,13 @@ package enum Mark {
   private static let firstPerson: UInt8 = 0x11
   static let personCount: UInt8 = 6
   static let end = "\u{17}"
-  /// Around a user's text that has right-to-left characters.
+  /// Marks before and after a user's text that has right-to-left characters.
   static let bodyStart = "\u{2}"
   static let bodyEnd = "\u{3}"
-  /// Around the text of a link; the address follows the first of the two marks.
+  /// Marks before and after the text of a link; the address follows the first of the two marks.
   static let linkStart: UInt8 = 4
   static let linkEnd: UInt8 = 5
-  /// Around a search hit; printed as asterisks if there are no colours.
+  /// Marks before and after a search hit; they are printed as asterisks if there are no colours.
   static let hitStart = "\u{18}"
   static let hitEnd = "\u{19}"
 
@@ -29,7 +30,9 @@ package enum Mark {
 
   static func hasBody(_ text: String) -> Bool { text.utf8.contains(2) }
 
-  /// A text with asterisks instead of the marks of hits; unlike marks, asterisks take columns.
+  /// A text with asterisks instead of the marks of search hits.
+  ///
+  /// Asterisks take columns, so they must be there before the text is wrapped.
   static func starred(_ text: String) -> String {
     guard text.utf8.contains(where: { 0x18...0x19 ~= $0 }) else { return text }
     return text.replacing(hitStart, with: "**").replacing(hitEnd, with: "**")
@@ -42,17 +45,17 @@ package enum Mark {
     }
   }
 
-  /// A text in a person's colour, which depends only on the handle.
+  /// A text in the colour of a person; the colour depends only on the handle.
   static func person(_ handle: String, _ text: String) -> String {
     // FNV-1a (isthe.com/chongo/tech/comp/fnv), because Swift's hashes differ between runs.
     let hash = handle.utf8.reduce(0x811C_9DC5 as UInt32) { ($0 ^ UInt32($1)) &* 0x0100_0193 }
     return "\(Unicode.Scalar(firstPerson + UInt8(hash >> 16 % UInt32(personCount))))" + text + end
   }
 
-  /// A text as a link to an address, which must be ASCII.
+  /// A text as a link to an address; the address must be ASCII.
   ///
-  /// The address is encoded in Unicode tag characters, which have no width, and which `visible` escapes in texts from a
-  /// store.
+  /// The address is encoded in Unicode tag characters, which have no width. A text from a store has none of them,
+  /// because `visible` escapes them.
   static func link(_ text: String, to address: String) -> String {
     let tags = String.UnicodeScalarView(address.utf8.compactMap { Unicode.Scalar(firstTag + UInt32($0)) })
     return "\(Unicode.Scalar(linkStart))\(String(tags))\(text)\(Unicode.Scalar(linkEnd))"
@@ -60,7 +63,7 @@ package enum Mark {
 
   private static let firstTag: UInt32 = 0xE0000
 
-  /// The address at the start of the bytes, and the number of its bytes.
+  /// The address that is encoded at the start of the bytes, and the number of bytes that encode it.
   static func address(in bytes: some Collection<UInt8>) -> (address: [UInt8], count: Int) {
     let text = String(decoding: bytes.prefix { $0 > 0x7F }, as: UTF8.self)
     let tags = text.unicodeScalars.prefix { firstTag..<(firstTag + 0x80) ~= $0.value }

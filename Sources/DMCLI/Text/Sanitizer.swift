@@ -1,15 +1,18 @@
 internal import DMKit
 
-/// Escapes a name from a store, or a line with such names, for a terminal: control and invisible characters are written
-/// as `\u{200B}`, so that two names never look the same.
+/// Escapes a name from a store, or a line with such names, for a terminal.
+///
+/// Control and invisible characters are written as `\u{200B}`, so that two different names do not look the same because
+/// of them.
 package func visible(_ name: String) -> String {
   if isOrdinary(name) { return name }
   let scalars = Array(name.unicodeScalars)
   return visible(name, indent: nil) { isInvisible(at: $0, of: scalars) }
 }
 
-/// Escapes a text from a store for a terminal: control characters are written as `\u{9B}`, and a character keeps at
-/// most eight combining marks.
+/// Escapes a text from a store for a terminal.
+///
+/// Control characters are written as `\u{9B}`, and a character keeps at most eight combining marks.
 ///
 /// The lines after the first are indented, so that none of them looks like a line that dm prints.
 package func visible(_ text: String, indent: String?) -> String { visible(text, indent: indent) { _ in false } }
@@ -56,8 +59,9 @@ private func isOrdinary(_ text: String) -> Bool {
   isASCII(text) || text.unicodeScalars.allSatisfy { isOrdinary($0.value) }
 }
 
-/// Whether a character is one of those that are always printed unchanged, so that no Unicode table is needed: Latin
-/// letters and signs, ideographs and Hangul syllables.
+/// Whether a character is always printed unchanged, so that no look-up in a Unicode table is needed.
+///
+/// These characters are Latin letters and signs, ideographs and Hangul syllables.
 private func isOrdinary(_ value: UInt32) -> Bool {
   switch value {
   case 0x20...0x7E, 0xA1...0xAC, 0xAE...0x2FF, 0x4E00...0x9FFF, 0xAC00...0xD7A3: true

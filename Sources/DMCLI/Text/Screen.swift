@@ -1,7 +1,7 @@
 internal import DMKit
 internal import DMSystem
 
-/// Standard output for text: its width and its colours.
+/// How text is printed on standard output: its width and its colours.
 package struct Screen {
   /// When text is coloured.
   package enum Colors: String, CaseIterable { case auto, always, never }
@@ -11,7 +11,9 @@ package struct Screen {
   /// `terminal` uses the terminal's own colours, which are readable on its background.
   private enum Theme: String { case terminal, light, dark, mono }
 
-  /// Whether text has no colours and no columns, and nothing is redrawn; long lines are still wrapped.
+  /// Whether text is plain: without colours and columns, and never redrawn.
+  ///
+  /// Long lines are still wrapped.
   package let isPlain: Bool
   private let isTerminal: Bool
   /// Whether names of files are printed as links to the files.
@@ -20,11 +22,11 @@ package struct Screen {
   package let canRenew: Bool
   /// Whether text has colours; if not, asterisks mark search hits.
   private let isColored: Bool
-  /// The escape sequence of each mark; empty for none.
+  /// The escape sequence for each mark; empty if the mark prints nothing.
   private let codes: [[UInt8]]
   /// $COLUMNS, which a shell or a script sets for its programs.
   private let givenColumns: Int?
-  /// The size set by `fixed`; nil to ask the terminal each time.
+  /// The size that `fixed` has set; nil to ask the terminal each time.
   private var size: (columns: Int, rows: Int)?
 
   /// - Parameter colors: nil to use the environment: NO_COLOR (no-color.org), CLICOLOR_FORCE (bixense.com/clicolors)
@@ -66,14 +68,14 @@ package struct Screen {
     return screen
   }
 
-  /// The columns of a line; nil if output is not a terminal.
+  /// The number of columns of a line; nil if output is not a terminal.
   package var columns: Int? {
     if let size { return size.columns }
     guard isTerminal else { return nil }
     return max(Self.leastColumns, givenColumns ?? terminalSize?.columns ?? 80)
   }
 
-  /// The width of a wide character.
+  /// The smallest width that is used: the width of a wide character.
   private static let leastColumns = 2
 
   /// How many lines the terminal shows; nil if output is not a terminal or is plain.
@@ -85,11 +87,12 @@ package struct Screen {
   /// Moves the cursor to the first line and clears the screen: CUP and ED (ECMA-48, sections 8.3.21 and 8.3.39).
   package static let clearing = "\u{1B}[H\u{1B}[J"
 
-  /// The indent of a message's further lines.
+  /// The indent of all lines of a message except the first.
   static let indent = 7
 
-  /// A text as printed, with a line feed at its end: wrapped for a terminal, with its marks replaced by colours or
-  /// removed.
+  /// A text as it is printed, with a line feed at its end.
+  ///
+  /// It is wrapped for a terminal, and its marks are replaced by colours or removed.
   package func rendered(_ text: String) -> [UInt8] { rendered(text, hasLinks: hasLinks) }
 
   private func rendered(_ text: String, hasLinks: Bool) -> [UInt8] {
@@ -109,7 +112,7 @@ package struct Screen {
     return result
   }
 
-  /// A rendered text as rows for `Window`, each with the colour codes in effect at its start.
+  /// A rendered text as rows for `Window`; each row begins with the colour codes that are in effect there.
   package func rows(of text: String) -> [[UInt8]] {
     let escape: UInt8 = 0x1B
     var colors: ArraySlice<UInt8> = []

@@ -1,7 +1,7 @@
 package import DMKit
 internal import DMModel
 
-/// Conversations in a list.
+/// The lines of a list of conversations.
 extension TextFormat {
   /// Who is online or typing in a conversation now.
   package struct Present {
@@ -29,7 +29,7 @@ extension TextFormat {
 
   /// A line of the list: flag, unread count, name, time, marks, and the last message.
   ///
-  /// - Parameter columns: the width of a terminal, to which the line is cut; nil for output that is not a terminal.
+  /// - Parameter columns: the width of the terminal, to which the line is cut; nil if output is not a terminal.
   package static func line(
     _ conversation: Conversation, for me: Handle, columns: Int? = nil, _ present: Present = Present()
   ) -> String {
@@ -63,11 +63,12 @@ extension TextFormat {
 
 /// The printed names of conversations and users.
 ///
-/// Names are printed without colons, parentheses and runs of spaces, which end a name in the lines that dm prints.
+/// Names are printed without colons, parentheses and runs of spaces, because these end a name in the lines that dm
+/// prints.
 extension TextFormat {
   /// A reference to a conversation: `+` and the user's own name for the conversation, or else its title.
   ///
-  /// Without both, the UUID of a group, or the handle of the other user.
+  /// If the conversation has neither, the UUID of the group, or the handle of the other user.
   package static func name(_ conversation: Conversation, for me: Handle) -> String {
     if let name = conversation.ownName ?? conversation.title { return "+" + plain(name) }
     if conversation.isGroup { return conversation.id.description }
@@ -119,7 +120,7 @@ extension TextFormat {
     return last != " "
   }
 
-  /// A space, a colon or a parenthesis, or a similar-looking character.
+  /// Whether a character is a space, a colon or a parenthesis, or looks like one of them.
   private static func isEnd(_ scalar: Unicode.Scalar) -> Bool {
     switch scalar {
     case " ", ":", "(", ")", "\u{A0}", "\u{5C3}", "\u{2236}", "\u{A789}", "\u{FE13}", "\u{FE55}", "\u{FF1A}": true

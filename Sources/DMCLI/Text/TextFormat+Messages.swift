@@ -2,8 +2,10 @@ package import DMKit
 
 /// The details that dm prints about a message besides its text.
 extension TextFormat {
-  /// The message to which this message replies, whether this message was forwarded or edited, when it expires, its
-  /// attachments and reactions, and for the user's own messages the status.
+  /// The details of a message: the message that it answers, whether it was forwarded or edited, when it expires, and
+  /// its attachments and reactions.
+  ///
+  /// For the user's own messages, the status is the last detail.
   static func marks(of message: Message, for me: Handle, _ address: (Attachment) -> String?) -> [String] {
     var marks: [String] = []
     if let reply = message.replyTo, let seq = reply.seq {
@@ -21,20 +23,22 @@ extension TextFormat {
     return marks
   }
 
-  /// `image 'photo.jpg' 12 KiB`.
+  /// An attachment as a detail of a message: `image 'photo.jpg' 12 KiB`.
   static func mark(_ attachment: Attachment) -> String {
     "\(attachment.kind.rawValue) \(Mark.body(quoted(attachment.name))) \(size(attachment.sizeBytes))"
   }
 
-  /// `👍 bob mei`, or `👍12` if there are more than three users.
+  /// A reaction as a detail of a message: `👍 bob mei`, or `👍12` if there are more than three users.
   private static func mark(_ reaction: Message.Reactions) -> String {
     let users = reaction.users
     let people = users.count > 3 ? "\(users.count)" : users.map { " " + handle($0) }.joined()
     return visible(reaction.emoji) + people
   }
 
-  /// `✓` when sent, `✓✓` when delivered, `✓✓ read` when read; in a group, the handles of the readers follow, or only
-  /// their number if there are more than three or they are not given.
+  /// The status of a message: `✓` when sent, `✓✓` when delivered, `✓✓ read` when read.
+  ///
+  /// In a group, the handles of the readers follow. If there are more than three, or if their handles are not given,
+  /// only their number follows.
   private static func status(of message: Message) -> String {
     switch message.status {
     case .sending: return "sending"
@@ -56,7 +60,7 @@ extension TextFormat {
 
 /// Text for screen readers and logs: a sentence for each message, without columns.
 extension TextFormat {
-  /// `Alice A. (alice), 2026-11-23 10:42, in reply to Bob B. (bob) 'lunch?', read: yes`.
+  /// A message as a sentence: `Alice A. (alice), 2026-11-23 10:42, in reply to Bob B. (bob) 'lunch?', read: yes`.
   ///
   /// - Parameter name: the display name and the handle of a user, escaped.
   static func sentence(
@@ -85,7 +89,7 @@ extension TextFormat {
     return "\(parts.joined(separator: ", ")): \(Mark.body(oneLine(message.text)))"
   }
 
-  /// `Alice (alice), 3 unread, draft, Mon: bob: lunch?`.
+  /// A conversation as a sentence: `Bob B. (bob), 3 unread, draft, 2026-11-23 10:42: bob: lunch?`.
   package static func sentence(_ conversation: Conversation, for me: Handle) -> String {
     var parts = [Mark.body(label(conversation, for: me))]
     if conversation.unreadCount > 0 { parts.append("\(conversation.unreadCount) unread") }
@@ -105,12 +109,12 @@ extension TextFormat {
 }
 
 extension TextFormat {
-  /// An attachment: kind, name, size and the like, and the id for `dm-attach --get`.
+  /// A line about an attachment: its kind, name, size and other details, and its id, for `dm-attach --get`.
   package static func line(_ attachment: Attachment) -> String {
     "\(left(attachment.kind.rawValue, 5))  \(details(attachment))  \(attachment.id)"
   }
 
-  /// A sent attachment: also the time, the message and its sender.
+  /// A line about a sent attachment, also with the time, the message and the sender.
   package static func line(_ sent: SentAttachment, in conversation: String) -> String {
     let message = sent.message
     return
@@ -119,7 +123,8 @@ extension TextFormat {
 
   package static func line(_ saved: SavedAttachment) -> String { visible(saved.path) }
 
-  /// A file that is uploaded or fetched: the direction, the name, the transferred bytes, and why the file waits.
+  /// A line about a file that is uploaded or fetched: the direction, the name, the transferred bytes, and the reason
+  /// why the file waits.
   package static func line(_ transfer: Transfer) -> String {
     let name = transfer.name.map { Mark.body(visible($0)) } ?? "\(transfer.sha256)"
     var parts = [
@@ -138,7 +143,7 @@ extension TextFormat {
     return parts.joined(separator: "  ")
   }
 
-  /// A size with a suitable unit.
+  /// A number of bytes as text, with a suitable unit.
   package static func size(_ bytes: Int) -> String {
     bytes < 10_240 ? "\(bytes) bytes" : bytes < 10 << 20 ? "\(bytes >> 10) KiB" : "\(bytes >> 20) MiB"
   }

@@ -5,7 +5,7 @@ internal import DMSystem
 ///
 /// Everything that comes from a store is escaped with `visible`.
 package enum TextFormat {
-  /// `14:30` for a time today, else the date.
+  /// The clock, such as `14:30`, for a time today; otherwise the date.
   package static func short(_ time: Timestamp, now: Timestamp = .now) -> String {
     day(time) == day(now) ? clock(time) : day(time)
   }
@@ -31,7 +31,8 @@ package enum TextFormat {
   /// `2026-11-23 14:30`.
   package static func dateAndTime(_ time: Timestamp) -> String { "\(day(time)) \(clock(time))" }
 
-  /// At most six columns: `14:30`, `Mon` within a week, `3 Nov` within the year, else the year.
+  /// A time in at most six columns: `14:30` for today, `Mon` for the last six days, `3 Nov` for this year, else the
+  /// year.
   static func brief(_ time: Timestamp, now: Timestamp = .now) -> String {
     let (local, today) = (LocalTime(time), LocalTime(now))
     if (local.year, local.month, local.day) == (today.year, today.month, today.day) { return clock(time) }
@@ -67,10 +68,10 @@ package enum TextFormat {
     return "'" + cut(String(String.UnicodeScalarView(scalars)), 24) + "'"
   }
 
-  /// A text on one line, escaped.
+  /// A text that is escaped and put on one line.
   static func oneLine(_ text: String?) -> String { unpadded(visible(text ?? "", indent: "")) }
 
-  /// A text on one line, with one space for each run of white space, because a text with wide gaps could look like two
+  /// A text on one line, with one space instead of each run of white space: a text with wide gaps could look like two
   /// texts.
   static func unpadded(_ text: String) -> String { text.split(whereSeparator: \.isWhitespace).joined(separator: " ") }
 
@@ -89,7 +90,7 @@ package enum TextFormat {
     return head
   }
 
-  /// The sender's display name, and in parentheses the handle and the marks: `Bob B. (bob, edited)`.
+  /// The display name of the sender, with the handle and the marks in parentheses: `Bob B. (bob, edited)`.
   ///
   /// Without a display name, the handle precedes the parentheses.
   static func sender(of message: Message, _ marks: [String]) -> String {
@@ -100,12 +101,12 @@ package enum TextFormat {
     return Mark.person(handle, Mark.body(cut(name, 24))) + noted([self.handle(message.sender)] + marks)
   }
 
-  /// Marks in parentheses; nothing if there are none.
+  /// The marks in parentheses; an empty text if there are none.
   static func noted(_ marks: [String]) -> String {
     marks.isEmpty ? "" : " " + Mark.faint("(\(marks.joined(separator: ", ")))")
   }
 
-  /// The number of a message, or a hyphen for one that waits for the hub.
+  /// The number of a message, or a hyphen for a message that waits for the hub.
   static func number(_ message: Message) -> String { message.seq.map(String.init) ?? "-" }
 
   /// The line of a deleted message or a system message; nil for other messages.
@@ -138,7 +139,7 @@ package enum TextFormat {
     return "-- \(user) reacted to \(Mark.body(prefix))\(reaction.seq): \(visible(emoji)) --"
   }
 
-  /// A report with the reported text, for the administrator of a store or a hub.
+  /// A report and the reported text, for the administrator of a store or a hub.
   package static func lines(_ report: Report) -> String {
     let reason = report.reason.map { " (\(visible($0, indent: "  ")))" } ?? ""
     let text = visible(report.text ?? "", indent: "  ")
@@ -161,19 +162,19 @@ package enum TextFormat {
       + (receipt.kind == .delivery ? "  delivered" : "  read")
   }
 
-  /// The messages that were marked or, in a dry run, would be: `marked 5 of bob as read: 5..8, 12; 3 unread`.
+  /// The messages that were marked or, in a dry run, would be marked: `marked 5 of bob as read: 5..8, 12; 3 unread`.
   package static func line(_ marked: Marked, in conversation: String) -> String {
     "\(marked.isDryRun ? "would mark" : "marked") \(marked.count) of \(Mark.body(conversation)) as \(marked.action.rawValue): "
       + "\(ranges(marked.ranges)); \(marked.unreadCount) unread"
   }
 
-  /// `-- bob has read up to alice:60 --`.
+  /// A line about a new status of messages: `-- bob has read up to alice:60 --`.
   package static func line(_ status: MessageStatus, in prefix: String = "") -> String {
     let verb = status.status == .read ? "has read" : "got"
     return "-- \(handle(status.user)) \(verb) up to \(Mark.body(prefix))\(status.ranges.last?.upperBound ?? 0) --"
   }
 
-  /// `5..8, 12`; at most the first ten ranges.
+  /// The first ranges, at most ten, as in `5..8, 12`.
   static func ranges(_ ranges: [SeqRange]) -> String {
     let shown = ranges.prefix(10).map {
       $0.count == 1 ? "\($0.lowerBound)" : "\($0.lowerBound)..\($0.upperBound)"
@@ -187,7 +188,7 @@ package enum TextFormat {
     return "\(names.isEmpty ? "nobody" : shown.joined(separator: ", ")) \(names.count > 1 ? "are" : "is") typing"
   }
 
-  /// - Parameter displayName: nil if the user has none.
+  /// - Parameter displayName: nil if the user has no display name.
   package static func line(_ presence: Presence, displayName: String? = nil) -> String {
     let name = person(displayName, presence.user, width: 24)
     let seen = presence.lastSeenAt.map { "last seen \(dateAndTime($0))" } ?? "never seen"

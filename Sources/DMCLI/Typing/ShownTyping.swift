@@ -1,7 +1,7 @@
 package import DMKit
 internal import DMSystem
 
-/// Shows and hides the typing signal of the user; `deinit` hides it.
+/// Shows and hides the typing signal of the user; it is hidden when this value's lifetime ends.
 package struct ShownTyping: ~Copyable {
   private let signal: TypingSignal?
   private var isOn = false
@@ -13,7 +13,7 @@ package struct ShownTyping: ~Copyable {
 
   deinit { if isOn { signal?.hide(unlessShownSince: shown) } }
 
-  /// Shows the typing signal, renews the signal before it expires, or hides it.
+  /// Shows or hides the typing signal; a call that keeps it shown also renews it before it expires.
   package mutating func show(_ isWanted: Bool) {
     let now = monotonicMicroseconds()
     if isWanted, !isOn || now >= refresh {
@@ -25,11 +25,12 @@ package struct ShownTyping: ~Copyable {
     isOn = isWanted
   }
 
-  /// When typing must be shown again, in `monotonicMicroseconds`; `.max` while it is hidden.
+  /// When typing must be shown again, as a time of `monotonicMicroseconds`; `.max` while it is hidden.
   package var due: Int64 { isOn ? refresh : .max }
 }
 
-/// Decides from the times of keystrokes when typing shows: from 300 ms after the first until 4 s after the last.
+/// Decides from the times of the keystrokes whether typing is shown: from 300 ms after the first until 4 s after the
+/// last.
 package struct KeystrokeClock {
   private var first: Int64?
   private var last: Int64 = 0
@@ -52,7 +53,7 @@ package struct KeystrokeClock {
     return first.map { time - $0 >= Self.delay } ?? false
   }
 
-  /// The time when `isShowing` may change without another key; nil if only a key can change it.
+  /// The time at which `isShowing` changes if no key is typed; nil if only a key can change it.
   package func due(after time: Int64) -> Int64? {
     guard let first else { return nil }
     return time < first + Self.delay ? first + Self.delay : last + Self.idleTimeout

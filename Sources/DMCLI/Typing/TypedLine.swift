@@ -10,7 +10,7 @@ struct TypedLine {
 
   enum Outcome {
     case edited
-    /// A text was entered; it is not empty.
+    /// The user has entered a text, which is not empty.
     case entry(String)
     case end
   }

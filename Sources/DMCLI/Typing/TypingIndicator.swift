@@ -1,11 +1,11 @@
 package import DMKit
 internal import DMSystem
 
-/// Shows other users that the user is typing, and stops showing this at the end, also if a signal ends the program.
+/// Shows other users that the user is typing, and stops this at the end, even if a signal ends the program.
 package struct TypingIndicator: ~Copyable {
   var typing: ShownTyping
   private let interrupts: Interrupts
-  /// The typed line; its terminal is restored before the program ends.
+  /// The line that the user types; its terminal is restored before the program ends.
   var line: TypedLine?
 
   /// - Parameter signal: nil if no other user could see the typing signal.
@@ -14,14 +14,14 @@ package struct TypingIndicator: ~Copyable {
     interrupts = try Interrupts()
   }
 
-  /// Waits as `listen` does; if a signal arrives that ends the program, hides typing and ends the program.
+  /// Waits as `listen` does; if a signal arrives that ends programs, hides typing and ends this program.
   mutating func wait(for streams: inout [Awaited], until deadline: Int64?) {
     for ending in listen(for: &streams, until: deadline) { leave(ending.signal) }
   }
 
   /// Waits until a stream is ready, the deadline passes, or typing must be shown again.
   ///
-  /// - Returns: the signals that arrived and would end the program.
+  /// - Returns: the signals that have arrived and that should end the program.
   private mutating func listen(
     for streams: inout [Awaited], until deadline: Int64?
   ) -> [(signal: Signal, isFromTerminal: Bool)] {
@@ -54,9 +54,9 @@ package struct TypingIndicator: ~Copyable {
     signal.end()
   }
 
-  // MARK: How long typing shows
+  // MARK: How long typing is shown
 
-  /// Shows typing for a time.
+  /// Shows typing for the given time.
   package mutating func last(_ length: Duration) {
     let end = monotonicMicroseconds() + length.microseconds
     var nothing: [Awaited] = []
@@ -67,7 +67,7 @@ package struct TypingIndicator: ~Copyable {
     typing.show(false)
   }
 
-  /// Shows typing until the end of standard input, which is copied to standard output unchanged and at once.
+  /// Shows typing until the end of standard input, and copies standard input to standard output unchanged and at once.
   ///
   /// - Throws: `io_error`.
   package mutating func passThrough() throws {
@@ -92,7 +92,7 @@ package struct TypingIndicator: ~Copyable {
     typing.show(false)
   }
 
-  /// Writes to standard output; returns the number of written bytes.
+  /// Writes bytes to standard output; returns how many of them were written.
   mutating func put(_ bytes: ArraySlice<UInt8>) throws -> Int {
     do {
       return try writeSome(bytes, to: Stream.output.rawValue)
@@ -103,7 +103,7 @@ package struct TypingIndicator: ~Copyable {
     }
   }
 
-  /// Shows typing while a command runs, and ends with its status.
+  /// Shows typing while a command runs, and ends this program with the status of the command.
   ///
   /// - Throws: `usage` when the command cannot be run.
   package mutating func run(_ words: [String]) throws -> Never {
@@ -116,7 +116,7 @@ package struct TypingIndicator: ~Copyable {
     var nothing: [Awaited] = []
     while true {
       typing.show(true)
-      // Signals from the terminal are not passed on, because the terminal has sent them to the child, too.
+      // Signals from the terminal are not passed on, because the terminal sends them to the child, too.
       for ending in listen(for: &nothing, until: nil) where !ending.isFromTerminal { child.send(ending.signal) }
       if let ending = child.ending() {
         typing.show(false)
@@ -130,10 +130,11 @@ extension TypingIndicator {
   /// How long an ESC may still begin a sequence; a terminal sends the bytes of a sequence together.
   private static let escapeTimeout: Int64 = 50_000
 
-  /// Shows typing while the user types on a terminal; each line is written to standard output, unless standard output
-  /// is a terminal, too.
+  /// Shows typing while the user types on a terminal.
   ///
-  /// - Parameter isPlain: whether to redraw nothing.
+  /// Each line is written to standard output, except if standard output is a terminal, too.
+  ///
+  /// - Parameter isPlain: whether to redraw nothing, for screen readers.
   /// - Throws: `io_error`.
   package mutating func keystrokes(isPlain: Bool) throws {
     line = try TypedLine(isPlain: isPlain)
@@ -174,7 +175,7 @@ extension TypingIndicator {
     typing.show(false)
   }
 
-  /// Writes the lines of a text to standard output, except empty ones, which are not valid messages.
+  /// Writes the lines of a text to standard output; leaves out empty lines, because they are not valid messages.
   private mutating func enter(_ text: String) throws {
     if isTerminal(.output) { return }
     let lines = text.split(whereSeparator: \.isLineFeed).map { $0 + "\n" }

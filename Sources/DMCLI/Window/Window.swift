@@ -3,8 +3,8 @@ package import DMSystem
 
 /// The terminal of standard input and output as a window: rows that are drawn in place, and keys.
 ///
-/// The window is drawn on the normal screen of the terminal, not on the alternate screen: when a program is killed, the
-/// shell restores the terminal's modes, but stays in the alternate screen.
+/// The window is drawn on the normal screen of the terminal. It does not use the alternate screen: after a program is
+/// killed, the shell restores the terminal's modes, but the terminal stays in the alternate screen.
 package final class Window {
   package enum Event {
     case key(Key)
@@ -19,13 +19,13 @@ package final class Window {
   private var reader = KeyReader()
   /// The time at which a pending ESC becomes the Escape key, if no byte follows.
   private var escapeDue: Int64?
-  /// Events that were put back, or that signals caused during long work.
+  /// Events for the next call of `events`: those that were put back, and those that signals caused during long work.
   private var waiting: [Event] = []
   /// Whether Ctrl-Z was pressed during long work.
   private var mustPause = false
   /// The rows that are on the terminal.
   private var drawn: [[UInt8]] = []
-  /// The first row that is cleared when the window closes.
+  /// The index of the first row that is cleared when the window closes.
   private var end = 0
   /// Called before Ctrl-Z stops the process.
   package var beforePause: () -> Void = {}
@@ -34,7 +34,7 @@ package final class Window {
 
   private static let clearingLine = Array("\u{1B}[K".utf8)
 
-  /// Microseconds within which the bytes of one key arrive.
+  /// The time in microseconds in which all bytes of a key arrive.
   private static let escapeTime: Int64 = 50_000
 
   /// - Throws: `io_error`.
@@ -47,12 +47,12 @@ package final class Window {
   /// Descriptors that become readable when there is an event.
   package var descriptors: [Int32] { [Stream.input.rawValue, interrupts.descriptor] }
 
-  /// When `events` has an event without new input, on the monotonic clock; nil for never.
+  /// The time on the monotonic clock at which `events` returns an event even without new input; nil for never.
   package var due: Int64? { waiting.isEmpty && !mustPause ? escapeDue : 0 }
 
   /// The events since the last call.
   ///
-  /// Does not wait for events. After Ctrl-Z, however, returns only when the process is continued.
+  /// The method does not wait for events. After Ctrl-Z, however, it returns only when the process is continued.
   ///
   /// - Throws: `io_error`.
   package func events() throws -> [Event] {
@@ -93,10 +93,10 @@ package final class Window {
     return reader.finish().map(Event.key)
   }
 
-  /// The last keys, when no more will be read.
+  /// The keys that were typed last, for when the window will read no more keys.
   private func lastKeys() -> [Event] { (keys() ?? []) + reader.finish().map(Event.key) }
 
-  /// The next bytes; nil at the end or after an error, because then the terminal was closed.
+  /// The next bytes of input; nil at the end or after an error, because then the terminal was closed.
   private func readInput() -> ArraySlice<UInt8>? {
     var bytes = [UInt8](repeating: 0, count: 64 * 1024)
     do {
@@ -136,9 +136,9 @@ package final class Window {
   ///
   /// - Parameters:
   ///   - rows: the rows, each at most as wide as the screen; older rows below them are cleared.
-  ///   - cursor: the row of the cursor, counted from 0, and the text before the cursor in that row. The text is printed
-  ///     again to set the cursor, because terminals differ in the width of emoji.
-  ///   - end: the first row that is cleared when the program ends.
+  ///   - cursor: the row of the cursor, counted from 0, and the text before the cursor in that row. This text is
+  ///     printed again to move the cursor, because terminals differ in the width of emoji.
+  ///   - end: the index of the first row that is cleared when the program ends.
   package func draw(_ rows: [[UInt8]], cursor: (row: Int, beforeCursor: String), clearingFrom end: Int) {
     // Rows that do not fit are cut at the top.
     let above = max(0, rows.count - (terminalSize?.rows ?? 24))
@@ -146,8 +146,8 @@ package final class Window {
     self.end = max(0, end - above)
     var bytes: [UInt8] = drawn.isEmpty ? Array("\u{1B}[H\u{1B}[0m\u{1B}[J".utf8) : []
     for (index, row) in rows.enumerated() where index >= drawn.count || drawn[index] != row {
-      // Clears the line first: after a full row, the cursor is still on the last column, and clearing would erase that
-      // character.
+      // Clears the line before the row is printed: after a full row, the cursor is still on the last column, and
+      // clearing would erase the last character.
       bytes += movingCursor(to: index) + Self.clearingLine + row + Array("\u{1B}[0m".utf8)
     }
     for index in drawn.indices.dropFirst(rows.count) { bytes += movingCursor(to: index) + Self.clearingLine }
@@ -160,7 +160,7 @@ package final class Window {
   /// Makes the next `draw` draw all rows, because something else may have been printed.
   package func forget() { drawn = [] }
 
-  /// Restores the terminal and keeps the rows above `end`; does nothing the second time.
+  /// Restores the terminal, and keeps only the rows above `end`; a second call does nothing.
   package func leave() {
     guard terminal.isTaken else { return }
     terminal.show(movingCursor(to: end) + Array("\u{1B}[0m\u{1B}[J".utf8))
@@ -169,7 +169,8 @@ package final class Window {
 
   /// Stops the process until it is continued.
   ///
-  /// - Returns: the keys typed before, which are for the window and not for the shell, and the new size.
+  /// - Returns: the keys that were typed before the stop, which are for the window and not for the shell, and then
+  ///   `resized`.
   private func pause() -> [Event] {
     let before = lastKeys()
     beforePause()
