@@ -8,7 +8,7 @@ enum GIF {
       /// An image, with its size in pixels, and the range of the bytes from the minimum code size to the end of the
       /// codes (section 22).
       case image(width: Int, height: Int, codes: Range<Int>)
-      /// A graphic control extension, which says how the next image is displayed, with its four bytes (section 23).
+      /// The four bytes of a graphic control extension, which says how the next image is displayed (section 23).
       case control([UInt8])
       /// A text that is displayed as an image (section 25).
       case plainText

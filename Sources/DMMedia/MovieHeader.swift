@@ -2,7 +2,7 @@ internal import DMSystem
 
 /// The data from the header of a video or of a sound.
 struct MovieHeader: Equatable {
-  /// In pixels, as displayed, like the height.
+  /// In pixels, as displayed; the same is true of `height`.
   var width: Int?
   var height: Int?
   var duration: Duration?

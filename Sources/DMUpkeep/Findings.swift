@@ -8,8 +8,8 @@ final class Findings {
   private(set) var list: [Finding] = []
   private var counts: [Finding.Check: Int] = [:]
 
-  /// The number of findings of one check that are kept, so that a store with damage everywhere does not fill the
-  /// memory.
+  /// The maximum number of findings that are kept of one check, so that a store with damage everywhere does not fill
+  /// the memory.
   static let limit = 100_000
 
   var isEmpty: Bool { list.isEmpty }

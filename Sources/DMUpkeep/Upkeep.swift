@@ -4,7 +4,7 @@ internal import DMSystem
 
 /// Maintenance of a store: check, back up, dump, restore, purge, repair, statistics.
 ///
-/// It does not act for a user: every process that can open the files may do all of it. Not Sendable, because its
+/// It does not act for a user: every process that can open the files may do all of this. Not Sendable, because its
 /// connection stays on one thread.
 package final class Upkeep {
   /// The tools; stores contain their raw values.
@@ -44,7 +44,7 @@ package final class Upkeep {
   }
 
   /// - Parameter refusesForeignParts: whether to refuse a store with triggers or views that are not ours.
-  /// - Throws: `no_store` if there is none.
+  /// - Throws: `no_store` if there is no store.
   func store(refusesForeignParts: Bool = true) throws -> Store {
     if let opened { return opened }
     guard let store = try Store.open(location, refusesForeignParts: refusesForeignParts) else {
