@@ -2,7 +2,7 @@ internal import DMJSON
 package import DMKit
 internal import DMSystem
 
-/// A server of the Model Context Protocol for one user: reads lines of JSON-RPC 2.0, and answers each.
+/// A server of the Model Context Protocol for one user: reads lines of JSON-RPC 2.0, and answers each line.
 ///
 /// It has one thread. While calls of `wait_for_message` wait, it keeps reading requests.
 package final class AgentServer {
@@ -49,7 +49,7 @@ package final class AgentServer {
   let messenger: Messenger
   let scope: Scope
   let tools: [AgentTool]
-  /// Nil until `initialize` has chosen one.
+  /// The revision of the protocol; nil until `initialize` has chosen it.
   var revision: Revision?
   private var waits: [Wait] = []
   /// Wakes the server when a message arrives while calls wait.
@@ -73,7 +73,7 @@ package final class AgentServer {
     var chunk = [UInt8](repeating: 0, count: 64 * 1024)
     while true {
       if waits.isEmpty {
-        // Not while calls wait: they are answered with this error first.
+        // While calls wait, does not throw this error, because the calls must be answered with it first.
         try messenger.refuseReplaced()
       } else {
         try answerWaits(hasChanges: waitForBell())
@@ -188,7 +188,8 @@ package final class AgentServer {
     waits.append(wait)
   }
 
-  /// - Returns: whether the waits must read the log: it grew, or watching failed.
+  /// - Returns: whether the waiting calls must read the change log, because it has grown, or because watching it
+  ///   failed.
   private func waitForBell() -> Bool {
     guard let bell, let deadline = waits.map({ min($0.deadline, $0.nextProgress ?? .max) }).min() else { return true }
     do {

@@ -85,8 +85,8 @@ extension Administrator {
       try end()
       try connection.run([PQConnection.Statement("ALTER ROLE \(role) NOLOGIN")])
     }
-    // Called twice, because a connection that the server accepted before the first call may become visible only after
-    // that call.
+    // `end` is called twice, because a connection that the server accepted before the first call may become visible
+    // only after that call.
     for _ in 0..<2 { try end() }
   }
 

@@ -21,7 +21,7 @@ enum HubSchema {
 
   /// The script that creates the roles, which each installation runs before the steps.
   static let roles = PackageResources.roles_sql
-  /// The script that sets owners and rights, which each installation runs last, and an update also before the
+  /// The script that sets owners and rights: each installation runs it last, and an update also runs it before the
   /// functions.
   static let walls = PackageResources.walls_sql
 

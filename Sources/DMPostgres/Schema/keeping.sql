@@ -99,7 +99,7 @@ begin
     order by rev;
 end $$;
 
--- Notifies the other machines of the caller. Call it in a separate transaction, as dm1.wake.
+-- Notifies the other machines of the caller. Call this function in a separate transaction, like dm1.wake.
 create or replace function dm1.wake_own() returns void language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp as $$
 declare

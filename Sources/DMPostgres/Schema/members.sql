@@ -2,8 +2,8 @@ set role dm_owner;
 
 -- Members
 
--- The maximum number of ranges of revs that a member sees in a conversation. It is limited because each comparison
--- returns all ranges.
+-- The maximum number of ranges of revs that a member sees in a conversation. The number is limited because each
+-- comparison returns all ranges.
 create or replace function dm.most_stretches() returns integer language sql immutable return 512;
 
 -- The entries from a member's absence that the member sees after returning to the group: the newest edits, deletions

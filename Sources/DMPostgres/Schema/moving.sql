@@ -11,7 +11,7 @@ alter table dm.hub
   add column person_bytes bigint check (person_bytes >= 1048576);
 
 alter table dm.person
-  -- The bytes that count against that limit, as of the last recount at counted_at. Deleted messages stay in the count
+  -- The bytes that count against person_bytes, as of the last recount at counted_at. Deleted messages stay in the count
   -- until the next recount.
   add column kept bigint not null default 0,
   add column counted_at timestamptz not null default now(),
