@@ -4,7 +4,7 @@ internal import DMSystem
 
 /// A server of the Model Context Protocol for one user: reads lines of JSON-RPC 2.0, and answers each line.
 ///
-/// It has one thread. While calls of `wait_for_message` wait, it keeps reading requests.
+/// The server has one thread. While calls of `wait_for_message` wait, the server keeps reading requests.
 package final class AgentServer {
   /// Settings that the owner of the store chooses, and the agent cannot change.
   package struct Settings {
@@ -170,7 +170,7 @@ package final class AgentServer {
 
   // MARK: Calls that wait
 
-  /// Adds a waiting call; it is answered at once if there are messages already.
+  /// Adds a waiting call; the call is answered at once if there are messages already.
   ///
   /// - Throws: the errors of `Follower`.
   func begin(_ wait: Wait) throws {
@@ -195,7 +195,7 @@ package final class AgentServer {
     do {
       return try bell.next(within: .microseconds(max(0, deadline - monotonicMicroseconds())))?.isEmpty == false
     } catch {
-      // Each waiting call will fail with the same error, and be answered with it.
+      // Each waiting call will fail with the same error, and is answered with that error.
       self.bell = nil
       return true
     }

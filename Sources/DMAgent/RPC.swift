@@ -80,7 +80,7 @@ struct RPCRequest {
 struct RPCError: Error {
   let code: Int
   let message: String
-  /// The error of the messenger that is the reason, if there is one.
+  /// The error of the messenger that caused this error; nil if there is none.
   var reason: DMError?
 
   static func parseError(_ message: String) -> RPCError { RPCError(code: -32700, message: message) }

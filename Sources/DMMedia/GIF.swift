@@ -2,7 +2,7 @@ internal import DMSystem
 
 /// GIF, version GIF89a.
 enum GIF {
-  /// An image, an extension or the trailer.
+  /// A part of the file: an image, an extension or the trailer.
   struct Block {
     enum Kind {
       /// An image, with its size in pixels, and the range of the bytes from the minimum code size to the end of the

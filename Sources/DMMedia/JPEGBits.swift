@@ -138,7 +138,7 @@ struct JPEGBits {
     return pass(&zeros, upTo: range.upperBound, from: &coefficient, refining: filled)
   }
 
-  /// Moves past coefficients until it has passed a number of zeros.
+  /// Moves past coefficients until `zeros` of them were zeros.
   ///
   /// Only coefficients that are still 0 count as zeros; each of the others gets one more bit.
   private mutating func pass(_ zeros: inout Int, upTo end: Int, from coefficient: inout Int, refining filled: UInt64)

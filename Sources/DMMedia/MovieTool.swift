@@ -20,7 +20,7 @@ struct MovieTool {
 
   /// Arguments that make ffmpeg read only this file, not the network or another file to which this file refers.
   ///
-  /// They name the format, because ffmpeg would otherwise treat a file that contains a playlist as a playlist.
+  /// The arguments name the format, because ffmpeg would otherwise treat a file that contains a playlist as a playlist.
   private static func input(_ name: String, _ format: MediaFormat) -> [String] {
     ["-v", "error", "-protocol_whitelist", "file", "-f", format.demuxer, "-i", "file:\(name)"]
   }

@@ -50,9 +50,9 @@ package struct Preparer {
   /// The warning for the user if a tool failed.
   ///
   /// - Parameters:
-  ///   - general: the results that every file lacks without the tool; the text is the same for all files, so it is
-  ///     printed once.
-  ///   - lack: the results that this file lacks.
+  ///   - general: what all files lack without the tool; this text is the same for all files, so that it is printed
+  ///     once.
+  ///   - lack: what this file lacks.
   package func advice(_ outcome: Tool.Outcome, of package: String, general: String, lack: String) -> [String] {
     if case .missing = outcome { return ["\(general); install \(package)"] }
     return outcome.reason.map { ["\(subject) \(lack): \($0)"] } ?? []

@@ -110,7 +110,7 @@ extension Upkeep {
   }
 }
 
-/// The kind of a file, as its first bytes show it.
+/// The kind of a file, read from its first bytes.
 struct FileHeader {
   let isDatabase: Bool
   /// Whether the file has the application id of a store (sqlite.org/fileformat2.html, section 1.3).

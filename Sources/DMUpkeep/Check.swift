@@ -76,7 +76,8 @@ extension Upkeep {
     }
   }
 
-  /// Checks that only the owner may use the files, without opening them: closing them would drop SQLite's locks.
+  /// Checks that only the owner may use the files; does not open them, because closing a file would drop SQLite's
+  /// locks.
   private func checkModes(deep: Bool, _ findings: Findings) throws {
     let names = ["", "/dm.sqlite", "/dm.sqlite-wal", "/dm.sqlite-shm", "/store.lock", "/bell", "/attachments"]
     let contents = location.contents

@@ -66,7 +66,7 @@ package final class Dump {
 struct DumpedTable {
   let name: String
   let columns: [String]
-  /// The columns by which its rows are ordered.
+  /// The columns by which the rows are ordered.
   let key: [String]
 }
 

@@ -3,7 +3,8 @@ internal import DMStore
 
 /// Collects findings.
 ///
-/// They are printed after the transaction, because a slow reader of the output must not keep the WAL from being reset.
+/// The findings are printed after the transaction, because a slow reader of the output must not keep the WAL from being
+/// reset.
 final class Findings {
   private(set) var list: [Finding] = []
   private var counts: [Finding.Check: Int] = [:]

@@ -115,8 +115,8 @@ extension Upkeep {
   /// Removes contents that no row refers to.
   ///
   /// The contents are removed in short turns. Each turn takes the write lock, so that no process adds a row for a
-  /// content that the turn removes. It also takes the folder's lock exclusively, because dumps and backups share this
-  /// lock while they read contents of an earlier snapshot.
+  /// content that the turn removes. Each turn also takes the folder's lock exclusively, because dumps and backups share
+  /// this lock while they read contents of an earlier snapshot.
   private func removeContents(of store: Store, before time: Timestamp) throws -> (
     count: Int, bytes: Int, isComplete: Bool
   ) {

@@ -102,7 +102,7 @@ extension Upkeep {
     try refuse(findings, but: [])
     try store.write(isBulk: true) {
       _ = try correctCounts(in: store)
-      // Operations that are queued in the backup may have been sent or given up since it was made.
+      // Operations that are queued in the backup may have been sent or given up since the backup was made.
       if store.isLinked { try store.outbox.refuseQueued("restored") }
     }
     try compute(store, findings)
@@ -145,10 +145,10 @@ extension Upkeep {
     try syncToDisk(folder(of: location.directory))
   }
 
-  /// Copies the contents into place before `addRows` adds the rows that refer to them; if that fails, removes the
+  /// Copies the contents into place before `addRows` adds the rows that refer to them; after an error, removes the
   /// contents again.
   ///
-  /// They are copied because the store's folder may be on another file system.
+  /// The contents are copied, because the store's folder may be on another file system.
   private func installContents(of building: StoreLocation, _ addRows: () throws -> Void) throws {
     let hashes = try building.contents.all
     if hashes.isEmpty { return try addRows() }
@@ -160,8 +160,8 @@ extension Upkeep {
       }
       try addRows()
     } catch {
-      // The contents are removed because the disk may be full. Those that are in use stay, because another process may
-      // have filled the store meanwhile.
+      // The contents are removed because the disk may be full. Contents in use stay, because another process may have
+      // filled the store meanwhile.
       let store = try Store.open(location)
       let lock = try store?.writeLock()
       let named = Set(try store?.connection.namedContents().map(\.hash) ?? [])
@@ -171,8 +171,8 @@ extension Upkeep {
     }
   }
 
-  /// Copies the rows into the empty store that exists: other processes may have it open, and would lose what they write
-  /// if the file were replaced.
+  /// Copies the rows into the existing empty store: other processes may have it open, and would lose what they write if
+  /// the file were replaced.
   private func copy(from building: StoreLocation) throws {
     let store = try Store.create(location)
     do {

@@ -37,7 +37,7 @@ struct SignalAttackTests {
     return signals
   }
 
-  /// Those of the two conversations in which others type.
+  /// Returns those of the two conversations in which other users type.
   private func watch(_ watcher: Attacker) throws -> [Identifier] {
     var signals = HubSignals()
     signals.watched = [direct, group]

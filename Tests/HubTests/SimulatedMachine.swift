@@ -22,7 +22,7 @@ struct Kill: Error {}
 
 /// A link to the model that loses and delays calls, and kills the program.
 ///
-/// It goes through the network that its machine simulates.
+/// The calls go through the network that the machine simulates.
 final class FaultyLink: HubLink {
   let hub: SharedHub
   let machine: Identifier

@@ -92,7 +92,7 @@ extension Simulation {
     for machine in machines {
       let store = try #require(try machine.messenger.existingStore())
       // Operations that are pushed again after a restore may wait until the hub has their conversation or person again.
-      // Later operations then wait, too.
+      // Later operations of the same conversation wait with them.
       let all = try store.outbox.pending().filter { $0.state != .refused }
       let excused = try restores == 0 ? [] : all.filter { try $0.isRepeated || isGone($0, store) }
       let pending = all.filter { operation in

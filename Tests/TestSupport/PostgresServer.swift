@@ -4,8 +4,8 @@ import Synchronization
 
 /// A PostgreSQL server for the tests of this process; the server ends with the process.
 ///
-/// It runs as an ordinary user, in a folder of its own, which is in memory if possible. It does not sync, because that
-/// is needed only if the machine crashes, not if the server is killed.
+/// The server runs as an ordinary user, in a folder of its own, which is in memory if possible. The server does not
+/// sync its files, because a sync is needed only if the machine crashes, not if the server is killed.
 final class PostgresServer: Sendable {
   /// The server that all tests share; each test has a database of its own.
   static let shared = Result { try PostgresServer() }

@@ -37,7 +37,8 @@ begin
     where not exists (
       select from dm.member y where y.person = p and y.conv = c.id and upper_inf(y.sees)) order by place);
   if joining = '{}' then return dm.duplicate(request); end if;
-  -- Each stay without the history adds a range, and each comparison returns all ranges, so their number is limited.
+  -- Each stay without the history adds a range, and each comparison returns all ranges, so the number of ranges is
+  -- limited.
   if not has_history and exists (
       select from dm.member y
       where y.person = any (joining) and y.conv = c.id

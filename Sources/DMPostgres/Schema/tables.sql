@@ -27,8 +27,8 @@ create table dm.hub (
 );
 insert into dm.hub (id) values (1);
 
--- The last rev of the persons. It has its own table, so that a change of a profile locks only this row and the person's
--- row.
+-- The last rev of the persons. This rev has its own table, so that a change of a profile locks only this row and the
+-- person's row.
 create table dm.people (id integer primary key check (id = 1), rev bigint not null);
 insert into dm.people values (1, 0);
 
