@@ -48,7 +48,7 @@ struct ToolArguments {
     try text("conversation").map { try scope.conversation(ConversationReference($0)) }
   }
 
-  /// The conversation that the schema requires.
+  /// The argument `conversation`, if the schema requires this argument.
   func requiredConversation() throws -> ConversationReference {
     try scope.conversation(ConversationReference(required("conversation")))
   }

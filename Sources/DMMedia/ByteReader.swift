@@ -61,7 +61,7 @@ struct ByteReader {
 
   /// Skips to the next byte with this value, or to the end if there is none.
   ///
-  /// - Returns: whether there is one.
+  /// - Returns: whether there is such a byte.
   mutating func seek(_ byte: UInt8) -> Bool {
     let found = bytes.offset(of: byte, in: rest)
     rest = (found ?? rest.upperBound)..<rest.upperBound

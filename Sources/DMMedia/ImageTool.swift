@@ -30,7 +30,8 @@ struct ImageTool {
       name: name, folder: bench.folder, searchPath: bench.searchPath,
       limits: Tool.Limits(memory: memory, fileSize: 4 * Self.pixelLimit),
       environment: [
-        // More than two threads need more memory for each processor, and save little time.
+        // By default, vips uses a thread for each processor. More than two threads need more memory, and save little
+        // time.
         "VIPS_CONCURRENCY": "2",
         // Blocks the loaders that are not safe for hostile files; supported since vips 8.13.
         "VIPS_BLOCK_UNTRUSTED": "1",

@@ -136,7 +136,7 @@ struct MachinesTests {
     try alice.say("two", to: "bob")
     try settle([alice, bob])
     #expect(try bob.texts("alice") == ["1 alice: hello"])
-    // As if the hour had passed.
+    // Ends the delay of the operations, as if the hour had passed.
     let store = try #require(try alice.messenger.existingStore())
     try store.write {
       for operation in try store.outbox.pending() { try store.outbox.postpone(operation.key, until: nil) }

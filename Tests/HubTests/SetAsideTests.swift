@@ -67,7 +67,7 @@ struct SetAsideTests {
     #expect(try alice.texts("bob") == ["1 bob: hello"])
     #expect(try setAside(alice) == ["+ops store_damaged"])
     #expect(try alice.texts("+ops").suffix(1) == ["- alice: from alice"], "the hub has it, and this store will see it")
-    // The next connection tries again.
+    // The next connection tries again to apply the entries.
     try alice.store.execute("DROP INDEX misfit")
     alice.engine.close()
     try settle([alice, bob])

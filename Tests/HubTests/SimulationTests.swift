@@ -200,7 +200,7 @@ extension Simulation {
 
   /// Checks that each attachment of a message that a person sees can be fetched.
   ///
-  /// A deep check compares its content with its hash.
+  /// A deep check compares the content of the attachment with the hash.
   private func checkFiles(_ machine: SimulatedMachine, _ store: Store) throws {
     for conversation in try machine.messenger.conversations() {
       guard let member = hub.model.member(machine.handle, of: conversation.id), member.sees.isOpen else { continue }

@@ -197,9 +197,9 @@ begin
 end $$;
 
 -- The messages with the numbers from p_first to p_last as they are now, for a machine that has not kept them. For each
--- message that the caller sees, returns its entry, its last edit, and the last reaction of each member. Covers at most
--- 500 numbers. Leaves out a message if the payloads of the later messages already have 256 KiB or more. Sequential
--- scans and JIT are off, as in dm1.pull.
+-- message that the caller sees, returns its entry, its last edit, and the last reaction of each member. Returns the
+-- messages of at most 500 numbers. Leaves out a message if the payloads of the later messages already have 256 KiB or
+-- more. Sequential scans and JIT are off, as in dm1.pull.
 create or replace function dm1.page(p_conv uuid, p_first bigint, p_last bigint)
 returns table (
   conv uuid, rev bigint, seq bigint, at timestamptz, actor bigint, machine uuid, kind smallint, id uuid, nonce uuid,

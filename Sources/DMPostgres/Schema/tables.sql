@@ -110,7 +110,7 @@ create table dm.entry (
   -- The entry's own id, or the id of the message to which the entry refers.
   id uuid,
   nonce uuid,
-  -- Random. Distinguishes this entry from another one that gets the same rev after a restore of the hub.
+  -- A random id, which distinguishes this entry from another entry that gets the same rev after a restore of the hub.
   mark uuid not null default gen_random_uuid(),
   -- The digest of the operation, which shows whether the nonce is used again for another operation. Erased with the
   -- payload, because the text could be guessed from the digest.
