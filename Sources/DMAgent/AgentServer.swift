@@ -2,9 +2,9 @@ internal import DMJSON
 package import DMKit
 internal import DMSystem
 
-/// A server of the Model Context Protocol for one user: reads lines of JSON-RPC 2.0, and answers each.
+/// A server of the Model Context Protocol for one user: reads lines of JSON-RPC 2.0, and answers each line.
 ///
-/// It has one thread. While calls of `wait_for_message` wait, it keeps reading requests.
+/// The server has one thread. While calls of `wait_for_message` wait, the server keeps reading requests.
 package final class AgentServer {
   /// Settings that the owner of the store chooses, and the agent cannot change.
   package struct Settings {
@@ -49,7 +49,7 @@ package final class AgentServer {
   let messenger: Messenger
   let scope: Scope
   let tools: [AgentTool]
-  /// Nil until `initialize` has chosen one.
+  /// The revision of the protocol; nil until `initialize` has chosen it.
   var revision: Revision?
   private var waits: [Wait] = []
   /// Wakes the server when a message arrives while calls wait.
@@ -73,7 +73,7 @@ package final class AgentServer {
     var chunk = [UInt8](repeating: 0, count: 64 * 1024)
     while true {
       if waits.isEmpty {
-        // Not while calls wait: they are answered with this error first.
+        // While calls wait, does not throw this error, because the calls must be answered with it first.
         try messenger.refuseReplaced()
       } else {
         try answerWaits(hasChanges: waitForBell())
@@ -170,7 +170,7 @@ package final class AgentServer {
 
   // MARK: Calls that wait
 
-  /// Adds a waiting call; it is answered at once if there are messages already.
+  /// Adds a waiting call; the call is answered at once if there are messages already.
   ///
   /// - Throws: the errors of `Follower`.
   func begin(_ wait: Wait) throws {
@@ -188,13 +188,14 @@ package final class AgentServer {
     waits.append(wait)
   }
 
-  /// - Returns: whether the waits must read the log: it grew, or watching failed.
+  /// - Returns: whether the waiting calls must read the change log, because it has grown, or because watching it
+  ///   failed.
   private func waitForBell() -> Bool {
     guard let bell, let deadline = waits.map({ min($0.deadline, $0.nextProgress ?? .max) }).min() else { return true }
     do {
       return try bell.next(within: .microseconds(max(0, deadline - monotonicMicroseconds())))?.isEmpty == false
     } catch {
-      // Each waiting call will fail with the same error, and be answered with it.
+      // Each waiting call will fail with the same error, and is answered with that error.
       self.bell = nil
       return true
     }

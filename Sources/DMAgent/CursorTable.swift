@@ -1,11 +1,11 @@
 internal import DMKit
 
-/// Names for cursors, for an agent that uses only some conversations.
+/// Names for cursors, for an agent that may use only some conversations.
 ///
-/// A stream cursor contains the number of the store's last change, and a page cursor that of a row: both would show how
-/// much happens in other conversations.
+/// A stream cursor contains the number of the store's last change, and a page cursor contains the number of a row: both
+/// would show how much happens in other conversations.
 final class CursorTable {
-  /// At least this many of the newest names are kept; older ones are refused.
+  /// At least this many of the newest names are kept; older names are refused.
   private static let capacity = 10_000
 
   private var texts: [String: String] = [:]
@@ -25,12 +25,13 @@ final class CursorTable {
     return name
   }
 
-  /// The cursor that has this name, made with `make`.
+  /// The cursor that has this name; `make` makes it from the text of the cursor.
   ///
-  /// - Throws: `bad_cursor`, which shows only the name, if this connection did not give it, or has dropped it.
+  /// - Throws: `bad_cursor` if this connection has not given the name, or has dropped it; the error shows only the
+  ///   name.
   func cursor<T>(_ name: String, _ make: (String) throws(DMError) -> T) throws(DMError) -> T {
     if let text = texts[name] {
-      // Fails for a cursor of the other kind, stream or page.
+      // Fails if the cursor is for pages and a cursor of the stream is expected, or the reverse.
       do { return try make(text) } catch {}
     }
     throw DMError(

@@ -29,7 +29,7 @@ struct RPCRequest {
   let method: String
   let params: JSONObject
 
-  /// The id of a value that may be a request; nil if it has no valid id.
+  /// The id of a value that may be a request; nil if the value has no valid id.
   static func id(of value: JSONValue) -> ID? {
     guard case .object(let object) = value else { return nil }
     return ID(object["id"])
@@ -40,7 +40,7 @@ struct RPCRequest {
     if case .object(let object) = value { object["method"] != nil && object["id"] == nil } else { false }
   }
 
-  /// - Returns: nil for a response: the server sends no requests, so it awaits none.
+  /// - Returns: nil for a response: the server sends no requests, so it expects no responses.
   /// - Throws: `RPCError`.
   init?(_ value: JSONValue) throws(RPCError) {
     guard case .object(let object) = value else { throw .invalidRequest("a message is \(value.kind); write an object") }
@@ -60,7 +60,8 @@ struct RPCRequest {
     self.method = name
   }
 
-  /// The token that names the call in progress notifications (the protocol's "Progress"); nil if the client wants none.
+  /// The token that names the call in progress notifications (see "Progress" in the protocol); nil if the client wants
+  /// no such notifications.
   var progressToken: ID? {
     guard case .object(let meta)? = params["_meta"] else { return nil }
     return ID(meta["progressToken"])
@@ -79,7 +80,7 @@ struct RPCRequest {
 struct RPCError: Error {
   let code: Int
   let message: String
-  /// The error of the messenger that is the reason, if there is one.
+  /// The error of the messenger that caused this error; nil if there is none.
   var reason: DMError?
 
   static func parseError(_ message: String) -> RPCError { RPCError(code: -32700, message: message) }

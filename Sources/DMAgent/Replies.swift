@@ -1,4 +1,4 @@
-/// Collects the answers to one line, and writes them when all are there; a batch gets one array.
+/// Collects the answers to one line, and writes them when all are there; the answers to a batch are one array.
 final class Replies {
   private let write: ([UInt8]) throws -> Void
   private let isBatch: Bool
@@ -6,7 +6,7 @@ final class Replies {
   private var parts: [[UInt8]] = []
 
   /// - Parameters:
-  ///   - count: the number of requests and notifications of a batch; nil for a line that is no batch.
+  ///   - count: the number of requests and notifications of a batch; nil for a line that is not a batch.
   ///   - write: writes a line.
   init(batchOf count: Int? = nil, _ write: @escaping ([UInt8]) throws -> Void) {
     self.write = write

@@ -1,7 +1,7 @@
 internal import DMJSON
 internal import DMKit
 
-/// The conversations as resources; a URI is `dm://conversation/` and an id.
+/// The conversations as resources; the URI of a conversation is `dm://conversation/`, followed by its id.
 enum Resources {
   private static let prefix = "dm://conversation/"
   private static let mimeType = "text/plain"
@@ -62,7 +62,7 @@ enum Resources {
       let (messages, _) = try AgentTool.history(HistoryQuery(reference), scope)
       return { write(conversation, messages, at: uri, scope, to: &$0) }
     } catch let error as DMError {
-      // Hides whether other users have such a conversation.
+      // Hides whether other users have a conversation with this id.
       throw [.unknownConversation, .notAllowed].contains(error.code) ? .unknownResource(uri) : .failed(error)
     } catch {
       throw .failed(DMError(.internal, "unexpected fault: \(type(of: error))"))

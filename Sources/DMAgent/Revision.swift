@@ -9,7 +9,7 @@ enum Revision: String, CaseIterable, Comparable {
 
   static func < (a: Revision, b: Revision) -> Bool { a.rawValue < b.rawValue }
 
-  /// Whether a line may be an array of requests: only this revision has batches.
+  /// Whether a line may be an array of requests; only the revision of March 2025 has such batches.
   var hasBatches: Bool { self == .march2025 }
 
   /// Whether wrong arguments of a tool cause a result, which the model sees, instead of a protocol error.

@@ -4,7 +4,9 @@ internal import DMKit
 /// The conversations that the agent may use; all others look as if they did not exist.
 struct Scope {
   let messenger: Messenger
-  /// Ids, or users, because a direct conversation may not exist yet; nil for all conversations of the user.
+  /// The allowed conversations; nil for all conversations of the user.
+  ///
+  /// A group is an id, and a direct conversation is the other user, because it may not exist yet.
   let only: [ConversationReference]?
   /// Nil if the agent gets the cursors themselves.
   private let cursors: CursorTable?
@@ -14,7 +16,7 @@ struct Scope {
   init(_ messenger: Messenger, only: [ConversationReference]?) throws {
     self.messenger = messenger
     cursors = only.map { _ in CursorTable() }
-    // A group is kept by id: another may get its title.
+    // A group becomes an id, because another group may get its title.
     self.only = try only?.map { reference in
       guard case .direct(let handle) = reference else { return .id(try messenger.conversation(reference).id) }
       return .direct(try messenger.user(handle).handle)
@@ -51,7 +53,7 @@ struct Scope {
   /// - Returns: nil if the agent may use all conversations of the user.
   func existing() throws -> [Conversation]? { try only?.compactMap(existing) }
 
-  /// Whether a conversation that the agent may use exists; a direct one may have no message yet.
+  /// Whether a conversation that the agent may use exists; a direct conversation may not exist yet.
   func exists(_ reference: ConversationReference) throws -> Bool { try existing(reference) != nil }
 
   private func existing(_ reference: ConversationReference) throws -> Conversation? {
@@ -62,7 +64,7 @@ struct Scope {
     }
   }
 
-  /// The conversation that a reference names among those of the agent.
+  /// The conversation that a reference names among the conversations of the agent.
   ///
   /// With `only`, nothing else is looked up: neither the result nor an error depends on other conversations.
   ///
@@ -85,8 +87,8 @@ struct Scope {
       subject: reference.description)
   }
 
-  /// Replaces the conversation references of messages, which must not show whether a title is unique among all of the
-  /// user's groups.
+  /// Replaces the conversation references of messages, because they would show whether a title is unique among all of
+  /// the user's groups.
   func labelled(_ messages: [Message]) throws -> [Message] {
     guard messages.contains(where: \.conversation.isGroup), let all = try existing() else { return messages }
     return messages.map { message in

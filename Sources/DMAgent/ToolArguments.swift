@@ -41,19 +41,19 @@ struct ToolArguments {
 
   // MARK: References
 
-  /// The conversation that is named; nil if none is.
+  /// The conversation that the arguments name; nil if they name none.
   ///
   /// - Throws: `unknown_conversation`, `bad_reference`.
   func conversation() throws -> ConversationReference? {
     try text("conversation").map { try scope.conversation(ConversationReference($0)) }
   }
 
-  /// The conversation that the schema requires.
+  /// The argument `conversation`, if the schema requires this argument.
   func requiredConversation() throws -> ConversationReference {
     try scope.conversation(ConversationReference(required("conversation")))
   }
 
-  /// The conversations that are named; all that the agent may use if none is.
+  /// The conversations that the arguments name; if they name none, all that the agent may use.
   func conversations() throws -> [ConversationReference] {
     let named = try texts("conversations").map { try scope.conversation(ConversationReference($0)) }
     return named.isEmpty ? scope.only ?? [] : named
@@ -78,7 +78,7 @@ struct ToolArguments {
 }
 
 extension RecordSchema.Kind {
-  /// What the caller must write instead of this value; nil if it is of this kind.
+  /// What the caller must write instead of this value; nil if the value is of this kind.
   fileprivate func fault(in value: JSONValue) -> String? {
     switch (self, value) {
     case (.string, .string), (.handle, .string), (.boolean, .bool): nil
@@ -97,7 +97,7 @@ extension RecordSchema.Kind {
 }
 
 extension JSONValue {
-  /// The value as a whole number; 30.0 is one too, because some JSON libraries write integers so.
+  /// The value as a whole number; accepts 30.0, because some JSON libraries write integers in this form.
   fileprivate var count: Int? {
     switch self {
     case .integer(let number): number

@@ -7,8 +7,8 @@ extension AgentTool {
 
   private static let listConversations = AgentTool(
     .listConversations, title: "List conversations",
-    "Lists your conversations, pinned ones first, then the newest activity, each with its last message and the number "
-      + "of unread messages.", .nothing
+    "Lists your conversations: pinned ones first, then those with the newest activity. Each conversation has its last "
+      + "message and its number of unread messages.", .nothing
   ) { arguments, scope in
     var query = ListQuery()
     query.archived = arguments.flag("include_archived") ? .included : .excluded
@@ -36,7 +36,7 @@ extension AgentTool {
 
   private static let readHistory = AgentTool(
     .readHistory, title: "Read messages",
-    "Returns messages of a conversation, oldest first. Marks nothing as read; mark_read does.", .nothing
+    "Returns messages of a conversation, oldest first. Does not mark them as read; mark_read does that.", .nothing
   ) { arguments, scope in
     var query = HistoryQuery()
     if let conversation = try arguments.conversation() {
@@ -65,8 +65,8 @@ extension AgentTool {
 
   private static let search = AgentTool(
     .search, title: "Search messages",
-    "Searches the messages that you can see, best matches first. With a query, each has a snippet with its hits "
-      + "between **.", .nothing
+    "Searches the messages that you can see, best matches first. With a query, each message has a snippet of its text, "
+      + "with ** before and after each hit.", .nothing
   ) { arguments, scope in
     var request = SearchRequest(arguments.text("query"))
     request.sender = arguments.text("from").map { Handle(typed: $0.without("@")) }
@@ -92,8 +92,8 @@ extension AgentTool {
   static func waitForMessage(marksDelivered: Bool) -> AgentTool {
     AgentTool(
       .waitForMessage, title: "Wait for messages",
-      "Returns the messages of others since a cursor, oldest first; waits for the first if there is none yet. With no "
-        + "message in time, the list is empty: call again with the cursor that it returns.",
+      "Returns the messages of others since a cursor, oldest first. If there is none yet, waits for the first. If no "
+        + "message arrives in time, returns an empty list and a cursor: call again with this cursor.",
       marksDelivered ? .adds : .nothing, run: nil)
   }
 
@@ -103,7 +103,7 @@ extension AgentTool {
     var request = request
     request.conversations = named
     if scope.only != nil {
-      // Only those that exist: a direct conversation may have no message yet.
+      // Keeps only conversations that exist, because a direct conversation may not exist yet.
       request.conversations = try named.filter { try scope.exists($0) }
       if request.conversations.isEmpty { return [] }
     }
@@ -133,8 +133,8 @@ extension AgentTool {
 
   private static let send = AgentTool(
     .send, title: "Send a message",
-    "Sends a message to a conversation, and returns it when it is stored. Call again with the same nonce if the answer "
-      + "is lost: the message is sent once.", .adds
+    "Sends a message to a conversation, and returns the message when it is stored. If the answer is lost, call again "
+      + "with the same nonce: the message is sent only once.", .adds
   ) { arguments, scope in
     let message = try scope.messenger.send(
       Outgoing(
@@ -150,7 +150,7 @@ extension AgentTool {
 
   private static let react = AgentTool(
     .react, title: "React to a message",
-    "Sets your reaction to a message, of which there is at most one, or takes it back.", .replaces
+    "Sets your reaction to a message, or removes it. You can have one reaction to each message.", .replaces
   ) { arguments, scope in
     let emoji = arguments.required("emoji")
     let reference = try arguments.requiredMessage("message")
@@ -164,7 +164,7 @@ extension AgentTool {
 
   private static let markRead = AgentTool(
     .markRead, title: "Mark messages as read",
-    "Marks the messages of a conversation up to one of them as read, which their senders see.", .adds
+    "Marks a message and all earlier messages of its conversation as read. Their senders see this.", .adds
   ) { arguments, scope in
     let conversation = try arguments.requiredConversation()
     let last = try arguments.requiredMessage("up_to")

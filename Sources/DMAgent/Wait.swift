@@ -20,7 +20,7 @@ final class Wait {
   /// Whether `look` was not called yet.
   private(set) var isNew = true
 
-  /// The most messages of one answer, unless one batch of changes has more.
+  /// The maximum number of messages of one answer; the last batch of changes may exceed it.
   private static let most = 100
 
   /// Microseconds between two progress notifications: many clients give up a call after 60 s without one.

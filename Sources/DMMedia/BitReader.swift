@@ -1,6 +1,6 @@
 internal import DMSystem
 
-/// Reads bits, the lowest of each byte first, from several ranges of a file, one after the other.
+/// Reads bits from several ranges of a file, one range after the other; the lowest bit of each byte comes first.
 struct BitReader {
   private let bytes: CheckedBytes
   private let parts: [Range<Int>]
@@ -15,7 +15,7 @@ struct BitReader {
     offset = parts.first?.lowerBound ?? 0
   }
 
-  /// The next bits, at most 32, without consuming them; bits after the end are zeros.
+  /// Returns the next `count` bits, at most 32, and does not consume them; bits after the end are zeros.
   mutating func peek(_ count: Int) -> Int {
     while bufferedCount < count, let byte = nextByte() {
       buffer |= UInt64(byte) << UInt64(bufferedCount)
@@ -24,7 +24,7 @@ struct BitReader {
     return Int(truncatingIfNeeded: buffer & (1 << UInt64(count) &- 1))
   }
 
-  /// Consumes bits that were peeked at.
+  /// Consumes bits that `peek` has returned.
   ///
   /// - Returns: whether there were enough bits.
   mutating func skip(_ count: Int) -> Bool {
@@ -34,7 +34,7 @@ struct BitReader {
     return true
   }
 
-  /// Reads bits; nil if there are fewer.
+  /// Reads `count` bits; nil if fewer are left.
   mutating func bits(_ count: Int) -> Int? {
     let number = peek(count)
     return skip(count) ? number : nil

@@ -1,6 +1,6 @@
 /// The consecutive boxes of a HEIF or MP4 file (ISO/IEC 14496-12, section 4.2).
 ///
-/// If the size of the last box exceeds the bytes that are left, the box ends with the bytes.
+/// A last box whose size exceeds the bytes that are left ends at the last byte.
 struct Boxes: Sequence, IteratorProtocol {
   struct Box {
     /// The offset of the box, which begins with its size.
@@ -37,7 +37,7 @@ struct Boxes: Sequence, IteratorProtocol {
 
   /// The content of the first box with a name.
   ///
-  /// - Throws: `Ended` if there is no such box.
+  /// - Throws: `OutOfBytes` if no box has this name.
   static func content(of name: String, in reader: ByteReader) throws -> ByteReader {
     guard let box = Boxes(reader).first(where: { $0.name == name }) else { throw ByteReader.OutOfBytes() }
     return box.content

@@ -33,7 +33,7 @@ struct ByteReader {
     return number
   }
 
-  /// Reads the name of a part of a file, which has four bytes.
+  /// Reads the four bytes of the name of a box or a chunk.
   mutating func name() throws(OutOfBytes) -> String {
     String(decoding: bytes[try part(4).rest], as: UTF8.self)
   }
@@ -61,7 +61,7 @@ struct ByteReader {
 
   /// Skips to the next byte with this value, or to the end if there is none.
   ///
-  /// - Returns: whether there is one.
+  /// - Returns: whether there is such a byte.
   mutating func seek(_ byte: UInt8) -> Bool {
     let found = bytes.offset(of: byte, in: rest)
     rest = (found ?? rest.upperBound)..<rest.upperBound
@@ -78,6 +78,6 @@ struct ByteReader {
     return false
   }
 
-  /// A copy of the next bytes, at most `count`, without consuming them.
+  /// Returns a copy of the next bytes, at most `count`, and does not consume them.
   func prefix(_ count: Int) -> [UInt8] { Array(bytes[rest].prefix(count)) }
 }

@@ -8,7 +8,7 @@ enum CameraFile {
   }
 
   private static let starts: [[UInt8]] = [
-    // TIFF, on which DNG, NEF, CR2 and ARW are built, BigTIFF, ORF and RW2.
+    // TIFF (also the basis of DNG, NEF, CR2 and ARW), BigTIFF, ORF and RW2.
     Array("II*\0".utf8), Array("MM\0*".utf8), Array("II+\0".utf8), Array("MM\0+".utf8), Array("IIRO".utf8),
     Array("IIU\0".utf8),
     // RAF, X3F, MRW, PSD.
@@ -20,8 +20,8 @@ enum CameraFile {
     [0x1F, 0x07, 0x00],
   ]
 
-  /// Whether a file consists of packets of 188 bytes, or, in AVCHD, of such packets each after a time of four bytes
-  /// (ISO/IEC 13818-1, section 2.4.3.2).
+  /// Whether a file begins with three packets of 188 bytes (ISO/IEC 13818-1, section 2.4.3.2); in AVCHD, a time of four
+  /// bytes precedes each packet.
   private static func isTransportStream(_ reader: ByteReader) -> Bool {
     [(0, 188), (4, 192)].contains { start, size in
       (0..<3).allSatisfy { number in
@@ -32,7 +32,8 @@ enum CameraFile {
     }
   }
 
-  /// Whether a file of an unknown format has boxes (ISO/IEC 14496-12): JPEG 2000, JPEG XL, and films without an index.
+  /// Whether a file of an unknown format consists of boxes (ISO/IEC 14496-12), as JPEG 2000, JPEG XL, and films without
+  /// an index do.
   private static func isBoxes(_ reader: ByteReader) -> Bool {
     var boxes = Boxes(reader)
     guard let first = boxes.next(), first.isWhole else { return false }

@@ -4,7 +4,7 @@ enum Exif {
   static func orientation(in reader: ByteReader) -> Int? {
     do {
       var reader = reader
-      // Some programs write this prefix, which belongs only to JPEG, in other formats, too.
+      // This prefix belongs only in JPEG, but some programs also write it in other formats.
       if reader.has("Exif\0\0") { try reader.skip(6) }
       guard reader.has("II") || reader.has("MM") else { return nil }
       var directory = reader

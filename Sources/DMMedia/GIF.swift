@@ -2,13 +2,13 @@ internal import DMSystem
 
 /// GIF, version GIF89a.
 enum GIF {
-  /// An image, an extension or the trailer.
+  /// A part of the file: an image, an extension or the trailer.
   struct Block {
     enum Kind {
       /// An image, with its size in pixels, and the range of the bytes from the minimum code size to the end of the
       /// codes (section 22).
       case image(width: Int, height: Int, codes: Range<Int>)
-      /// A graphic control extension, which says how the next image is displayed, with its four bytes (section 23).
+      /// The four bytes of a graphic control extension, which says how the next image is displayed (section 23).
       case control([UInt8])
       /// A text that is displayed as an image (section 25).
       case plainText

@@ -38,7 +38,8 @@ enum GIFCodes {
     return left == 0 && isOver(&reader)
   }
 
-  /// Whether no data is left, except a bit that ffmpeg(1) adds, which may need an additional byte.
+  /// Whether no data is left, except at most one byte of zeros: ffmpeg(1) adds a bit, which may be in a byte of its
+  /// own.
   private static func isOver(_ reader: inout BitReader) -> Bool {
     reader.align()
     return reader.byteCount == 0 || reader.byteCount == 1 && reader.bits(8) == 0

@@ -18,7 +18,7 @@ enum HEIF {
     return header
   }
 
-  /// The number of bytes of a version and flags (ISO/IEC 14496-12, section 4.2).
+  /// The number of bytes of the version and the flags of a full box (ISO/IEC 14496-12, section 4.2).
   private static let fullBox = 4
 
   /// The indices (from 1) of the primary item's properties, in the order in which the properties apply.
@@ -44,7 +44,7 @@ enum HEIF {
     return []
   }
 
-  /// The largest image size among properties (section 6.5.3).
+  /// The largest image size that the properties contain (section 6.5.3).
   private static func largest(_ properties: [Boxes.Box]) throws -> ImageHeader? {
     var found: ImageHeader?
     for var property in properties where property.name == "ispe" {
@@ -82,8 +82,8 @@ enum HEIF {
     return denominator == 0 ? nil : numerator / denominator
   }
 
-  /// Whether a property says, in a text, that an auxiliary image has the transparency (section 6.5.8; AVIF, section
-  /// 4.1).
+  /// Whether a property has a text which says that an auxiliary image contains the transparency (section 6.5.8; AVIF,
+  /// section 4.1).
   private static func isAlpha(_ property: Boxes.Box) -> Bool {
     var content = property.content
     guard property.name == "auxC" else { return false }

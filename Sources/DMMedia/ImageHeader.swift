@@ -2,7 +2,7 @@ internal import DMSystem
 
 /// The data from an image's header.
 struct ImageHeader: Equatable {
-  /// In pixels, as stored, like the height.
+  /// In pixels, as stored; the same is true of `height`.
   var width: Int
   var height: Int
   /// The orientation, 1 to 8, as in Exif.
@@ -10,9 +10,9 @@ struct ImageHeader: Equatable {
   var isCMYK = false
   var frameCount = 1
   var hasAlpha = false
-  /// Whether a colour profile is embedded; found only in JPEG, PNG and WebP.
+  /// Whether a colour profile is embedded; always false for formats other than JPEG, PNG and WebP.
   var hasProfile = false
-  /// Whether its channels have 16 bits; found only in PNG.
+  /// Whether the image's channels have 16 bits; always false for formats other than PNG.
   var hasDeepChannels = false
 
   /// The size in pixels, as displayed.

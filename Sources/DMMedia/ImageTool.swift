@@ -2,8 +2,8 @@ internal import DMSystem
 
 /// Scales images with vips.
 ///
-/// The programs are vipsthumbnail(1) and vips(1), with the options of 8.14; later versions accept these options, too,
-/// some as older names.
+/// The programs are vipsthumbnail(1) and vips(1), with the options of vips 8.14; later versions also accept these
+/// options, some of them as older names.
 struct ImageTool {
   private let bench: ToolContext
   private let memory: Int
@@ -20,8 +20,8 @@ struct ImageTool {
   /// - Parameter pixels: the number of pixels of one frame; nil if the header does not contain it.
   init(_ bench: ToolContext, pixels: Int?) {
     self.bench = bench
-    // Some formats are decoded as a whole, which needs at least 7 bytes per pixel; images that are larger than those of
-    // cameras, or of unknown size, get less memory.
+    // Some formats are decoded as a whole, which needs at least 7 bytes per pixel. Images that are larger than those of
+    // cameras, or whose size is unknown, get less memory.
     memory = (pixels.map { $0 <= 50_000_000 } ?? false ? 400 : 200) << 20
   }
 
@@ -30,11 +30,12 @@ struct ImageTool {
       name: name, folder: bench.folder, searchPath: bench.searchPath,
       limits: Tool.Limits(memory: memory, fileSize: 4 * Self.pixelLimit),
       environment: [
-        // More than two threads need more memory for each processor, and save little time.
+        // By default, vips uses a thread for each processor. More than two threads need more memory, and save little
+        // time.
         "VIPS_CONCURRENCY": "2",
-        // Blocks the loaders that are not safe for hostile files; supported since 8.13.
+        // Blocks the loaders that are not safe for hostile files; supported since vips 8.13.
         "VIPS_BLOCK_UNTRUSTED": "1",
-        // Turns warnings off, so that the last line is the error.
+        // Turns warnings off, so that the last line of the output is the error.
         "VIPS_WARNING": "0",
         // Makes vips write data that does not fit into memory to the work folder, which is removed later.
         "TMPDIR": ".",
@@ -44,7 +45,7 @@ struct ImageTool {
 
   /// Makes an upright image of at most 2,048 pixels a side; the extension of `output` selects the format.
   ///
-  /// - Parameter isAnimated: whether it has several frames, all of which are kept.
+  /// - Parameter isAnimated: whether the image has several frames; all of them are kept.
   func scale(_ name: String, _ header: ImageHeader?, isAnimated: Bool, to output: String) throws -> Tool.Outcome {
     let side = Self.longestSide
     let frames = isAnimated ? "[n=-1]" : ""
@@ -56,7 +57,7 @@ struct ImageTool {
 
   /// Scales an upright image without transparency, and keeps its 16 bits per channel.
   ///
-  /// vipsthumbnail(1) would reduce them to 8.
+  /// vipsthumbnail(1) would reduce the channels to 8 bits.
   func scaleDeep(_ name: String, _ header: ImageHeader, to output: String) throws -> Tool.Outcome {
     let scale = min(1, Double(Self.longestSide) / Double(max(header.width, header.height)))
     return try tool("vips", "scaling").run(["resize", "\(name)[access=sequential]", output, "\(scale)"])

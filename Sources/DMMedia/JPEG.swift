@@ -9,13 +9,14 @@ enum JPEG {
     let range: Range<Int>
     let content: ByteReader
 
-    /// Whether it is a frame header: SOF0 to SOF15, without DHT, JPG and DAC, which are in the same range (table B.1).
+    /// Whether this is a frame header: SOF0 to SOF15, except DHT, JPG and DAC, whose markers are in the same range
+    /// (table B.1).
     var isFrame: Bool { 0xC0...0xCF ~= marker && ![0xC4, 0xC8, 0xCC].contains(marker) }
-    /// Whether it is needed for the image: frames, tables, scans, SOI, EOI, DNL, DRI, DHP and EXP (table B.1).
+    /// Whether the image needs this segment: frames, tables, scans, SOI, EOI, DNL, DRI, DHP and EXP (table B.1).
     var isNeeded: Bool { 0xC0...0xCF ~= marker && marker != 0xC8 || 0xD8...0xDF ~= marker }
   }
 
-  /// The complete segments, without the fill bytes and other data before each.
+  /// The complete segments, without the fill bytes and other data before each segment.
   struct Segments: Sequence, IteratorProtocol {
     private var reader: ByteReader
     /// The position before the fill bytes of the marker that was read most recently.
@@ -30,7 +31,7 @@ enum JPEG {
       guard let marker = nextMarker() else { return nil }
       let start = reader.offset - 2
       do {
-        // TEM, RSTm, SOI and EOI stand alone.
+        // TEM, RSTm, SOI and EOI have no content.
         let isAlone = marker == 0x01 || 0xD0...0xD9 ~= marker
         let content = try reader.part(isAlone ? 0 : try reader.number(2) - 2)
         if marker == JPEG.scan { skipScan() }
@@ -137,7 +138,7 @@ enum JPEG {
     case jfif where content.has("JFIF\0") && content.rest.count >= 14:
       return content.rest.count == 14
         ? .range(segment.range) : .bytes(self.segment(jfif, content.prefix(12) + [0, 0]))
-    // Says how components become colours (ITU-T T.872, section 6.5.3).
+    // The Adobe segment says how the components become colours (ITU-T T.872, section 6.5.3).
     case adobe where content.has("Adobe") && content.rest.count >= 12:
       return content.rest.count == 12 ? .range(segment.range) : .bytes(self.segment(adobe, content.prefix(12)))
     case _ where isProfile(segment): return .range(segment.range)

@@ -19,7 +19,7 @@ struct JPEGBits {
   private let restartInterval: Int
   private var buffer: UInt64 = 0
   private var count = 0
-  /// The number of next blocks that have no more coefficients in this scan.
+  /// How many of the next blocks have no more coefficients in this scan.
   private var emptyCount = 0
 
   init(_ bytes: CheckedBytes, in range: Range<Int>, every restartInterval: Int) {
@@ -39,7 +39,7 @@ struct JPEGBits {
     }
   }
 
-  /// The next 16 bits, without consuming them; bits after the end are zeros.
+  /// Returns the next 16 bits and does not consume them; bits after the end are zeros.
   private mutating func peek() -> Int {
     if count < 16 { fill() }
     let next = count >= 16 ? buffer >> UInt64(count - 16) : buffer << UInt64(16 - count)
@@ -99,7 +99,8 @@ struct JPEGBits {
     return true
   }
 
-  /// Reads the first coefficient of a block, or, if `code` is nil, one more bit of it (sections F.2.2.1, G.1.2.1).
+  /// Reads the first coefficient of a block or, if `code` is nil, one more bit of this coefficient (sections F.2.2.1,
+  /// G.1.2.1).
   mutating func direct(_ code: PrefixCode?) -> Bool {
     guard let code else { return skip(1) }
     guard let symbol = symbol(code), symbol <= 16 else { return false }
@@ -137,7 +138,7 @@ struct JPEGBits {
     return pass(&zeros, upTo: range.upperBound, from: &coefficient, refining: filled)
   }
 
-  /// Moves past coefficients until it has passed a number of zeros.
+  /// Moves past coefficients until `zeros` of them were zeros.
   ///
   /// Only coefficients that are still 0 count as zeros; each of the others gets one more bit.
   private mutating func pass(_ zeros: inout Int, upTo end: Int, from coefficient: inout Int, refining filled: UInt64)

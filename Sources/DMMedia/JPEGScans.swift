@@ -2,8 +2,8 @@ internal import DMSystem
 
 /// Reads the Huffman-coded scans of a JPEG without decoding pixels (ITU-T T.81, annexes F and G).
 ///
-/// Arithmetic coding and lossless and hierarchical frames, which cameras and programs do not write, are not read, and
-/// so count as not whole.
+/// Frames with arithmetic coding, and lossless and hierarchical frames, are not read, because cameras and programs do
+/// not write them. A JPEG with such a frame counts as not whole.
 struct JPEGScans {
   struct Component {
     let id: Int
@@ -96,12 +96,13 @@ struct JPEGScans {
   private struct Scan {
     /// The blocks of a minimum coded unit.
     var blocks: [(component: Int, direct: PrefixCode?, other: PrefixCode?)] = []
-    /// Whether it has blocks of one component only.
+    /// Whether the scan has blocks of one component only.
     var isSingle = false
     var unitCount = 0
     /// The first and the last coefficient.
     var band = 0...0
-    /// Whether the scan has the first bits of its coefficients; false for a refinement, with one more bit of each.
+    /// Whether the scan has the first bits of its coefficients; false for a refinement, which has one more bit of each
+    /// coefficient.
     var isFirst = true
   }
 

@@ -38,8 +38,9 @@ package enum MediaFormat: String, Sendable, CaseIterable {
 }
 
 extension MediaFormat {
-  /// The format of a file, determined from its content, mostly from its first bytes; linear in the number of the file's
-  /// parts.
+  /// Determines the format of a file from its content, mostly from its first bytes.
+  ///
+  /// - Complexity: linear in the number of the file's parts.
   package static func of(_ bytes: CheckedBytes) -> MediaFormat {
     let reader = ByteReader(bytes)
     do {
@@ -128,7 +129,7 @@ extension MediaFormat {
     return keepsMarker ? number : number & ~(1 << (7 * count))
   }
 
-  /// The format by the brands of ISO/IEC 14496-12, section 4.3; old QuickTime files have none.
+  /// The format that the file's brands name (ISO/IEC 14496-12, section 4.3); old QuickTime files have no brands.
   private static func byBoxes(_ bytes: CheckedBytes) throws -> MediaFormat? {
     var boxes = Boxes(ByteReader(bytes))
     guard let first = boxes.next() else { return nil }
@@ -159,7 +160,7 @@ extension MediaFormat {
     }
   }
 
-  /// Recognizes audio without a container by two consecutive frame headers, because a single one could be a
+  /// Recognizes audio without a container by two consecutive frame headers, because a single header could be a
   /// coincidence.
   private static func byFrames(_ reader: ByteReader) throws -> MediaFormat? {
     var reader = reader

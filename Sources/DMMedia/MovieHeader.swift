@@ -2,7 +2,7 @@ internal import DMSystem
 
 /// The data from the header of a video or of a sound.
 struct MovieHeader: Equatable {
-  /// In pixels, as displayed, like the height.
+  /// In pixels, as displayed; the same is true of `height`.
   var width: Int?
   var height: Int?
   var duration: Duration?
@@ -41,7 +41,7 @@ struct MovieHeader: Equatable {
     let size = try header.number(1) == 1 ? 8 : 4
     try header.skip(3 + 2 * size)
     let scale = try header.number(4)
-    // All bits are ones if the duration is unknown; it is 0 if the fragments contain the duration.
+    // The length has only ones if the duration is unknown, and is 0 if the fragments contain the duration.
     let length = try header.number(size)
     return length == 0 || size == 4 && length == Int(UInt32.max) ? nil : seconds(length, per: scale)
   }

@@ -6,8 +6,9 @@ internal import DMSystem
 /// Boxes that are not needed to play the file become free space (ISO/IEC 14496-12, section 8.1.2). Tracks other than
 /// video and sound become free space, too, with their samples, because cameras record their position in such tracks.
 enum MovieMetadataEraser {
-  /// The names of the boxes that are kept, by the name of the box around them; in boxes that are not listed, all are
-  /// kept, except `metadata`.
+  /// The names of the boxes that are kept, by the name of the box around them.
+  ///
+  /// In a box that is not listed here, all boxes are kept, except those of `metadata`.
   private static let kept: [String: Set<String>] = [
     "": ["ftyp", "styp", "moov", "mdat", "moof", "mfra", "sidx"], "moov": ["mvhd", "trak", "mvex"],
     "trak": ["tkhd", "edts", "tref", "mdia", "tapt"], "edts": ["elst"], "mvex": ["mehd", "trex"],
@@ -18,12 +19,12 @@ enum MovieMetadataEraser {
     "moov", "trak", "edts", "mdia", "minf", "stbl", "mvex", "moof", "traf",
   ]
   private static let headers: Set<String> = ["mvhd", "tkhd", "mdhd"]
-  /// Names of boxes that are in a kept box only if its size is wrong.
+  /// Names of boxes that can be in a kept box only if the size of the kept box is wrong.
   private static let marks = ["udta", "meta", "ilst", "uuid", "loci"].map { Array($0.utf8) }
 
   /// A range that is overwritten with zeros.
   private struct Blank {
-    /// The offset of the name of the box, if it becomes free space.
+    /// The offset of the box's name, if the box becomes free space.
     var name: Int?
     let content: Range<Int>
   }

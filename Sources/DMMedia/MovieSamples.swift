@@ -27,8 +27,8 @@ enum MovieSamples {
         let start = try chunks.number(isLong ? 8 : 4)
         nextCount = min(perChunk, count)
         count -= nextCount
-        // Multiplies if all samples have the same size, because their claimed number may exceed the bytes of the file;
-        // otherwise the index has each size.
+        // If all samples have the same size, multiplies, because the number that the file claims may exceed the bytes
+        // of the file. Otherwise the index has the size of each sample.
         let length =
           size > 0 ? nextCount * size : try (0..<nextCount).reduce(0) { sum, _ in sum + (try sizes.number(4)) }
         guard let within = media.first(where: { $0.contains(start) || length == 0 }),

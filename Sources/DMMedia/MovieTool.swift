@@ -3,7 +3,7 @@ internal import DMSystem
 
 /// Reads and converts videos and sounds with ffmpeg.
 ///
-/// The corresponding programs are ffprobe(1) and ffmpeg(1), from 5.1 on.
+/// The programs are ffprobe(1) and ffmpeg(1), version 5.1 or later.
 struct MovieTool {
   let bench: ToolContext
 
@@ -18,9 +18,9 @@ struct MovieTool {
       onTick: onTick)
   }
 
-  /// Arguments that make ffmpeg read only this file, not the network or another file to which it refers.
+  /// Arguments that make ffmpeg read only this file, not the network or another file to which this file refers.
   ///
-  /// They name the format, because ffmpeg would otherwise recognize a playlist by its content.
+  /// The arguments name the format, because ffmpeg would otherwise treat a file that contains a playlist as a playlist.
   private static func input(_ name: String, _ format: MediaFormat) -> [String] {
     ["-v", "error", "-protocol_whitelist", "file", "-f", format.demuxer, "-i", "file:\(name)"]
   }
@@ -41,7 +41,7 @@ struct MovieTool {
     }
   }
 
-  /// Makes a small JPEG of the frame at a time.
+  /// Makes a small JPEG of the frame at `time`.
   ///
   /// - Parameter time: in milliseconds.
   func poster(_ name: String, _ format: MediaFormat, at time: Int64, to output: String) throws -> Tool.Outcome {
@@ -108,7 +108,7 @@ struct MovieTool {
 
   private static let withoutTags = ["-map_metadata", "-1", "-map_chapters", "-1", "-fflags", "+bitexact"]
 
-  /// Encodes the audio as speech, Opus in Ogg, and computes its waveform.
+  /// Encodes the audio as speech (Opus in Ogg), and computes its waveform.
   func voice(
     _ name: String, _ format: MediaFormat, to output: String, _ waveform: inout Waveform
   ) throws -> Tool.Outcome {

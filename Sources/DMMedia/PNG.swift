@@ -90,8 +90,9 @@ enum PNG {
     "fdAT": Int.max,
   ]
 
-  /// The chunk of a colour profile, with the neutral name that vips(1) gives it; nil if it is not a profile, or is
-  /// larger than any real one (section 11.3.2.3).
+  /// The chunk of a colour profile, renamed to the neutral name that vips(1) uses (section 11.3.2.3).
+  ///
+  /// - Returns: nil if the chunk is not a profile, or if the profile is larger than any real one.
   private static func profile(_ chunk: Chunk, _ bytes: CheckedBytes) -> [UInt8]? {
     var content = chunk.content
     guard content.seek(0), content.offset - chunk.content.offset < 80, content.rest.count > 2 else { return nil }
@@ -109,7 +110,7 @@ enum PNG {
     withUnsafeBytes(of: UInt32(truncatingIfNeeded: number).bigEndian) { Array($0) }
   }
 
-  /// The CRC-32 of section 5.5, for few bytes.
+  /// The CRC-32 of section 5.5, computed bit by bit, because there are few bytes.
   private static func checksum(_ bytes: [UInt8]) -> UInt32 {
     var crc = ~0 as UInt32
     for byte in bytes {

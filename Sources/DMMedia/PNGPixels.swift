@@ -39,11 +39,11 @@ struct PNGPixels {
     }
   }
 
-  /// Whether each frame has the pixels of its size, and nothing after them.
+  /// Whether each frame has as many pixels as its size requires, and nothing after them.
   func fill(_ bytes: CheckedBytes) -> Bool {
     isReadable
       && frames.enumerated().allSatisfy { index, frame in
-        // The image itself may be the first frame of the animation; then this frame has no other pixels.
+        // The image itself may be the first frame of the animation; then this frame has no pixels of its own.
         if index > 0, frame.parts.isEmpty { return index == 1 }
         guard let count = byteCount(frame), let stream = Zlib.stream(bytes, in: frame.parts, limit: count) else {
           return false
@@ -52,7 +52,8 @@ struct PNGPixels {
       }
   }
 
-  /// The number of bytes of all lines, each with one for its filter (section 7.3); nil if it is too large for an `Int`.
+  /// The number of bytes of all lines, each with one byte for its filter (section 7.3); nil if it is too large for an
+  /// `Int`.
   private func byteCount(_ frame: Frame) -> Int? {
     let passes = isInterlaced ? Self.passes : [(0, 0, 1, 1)]
     var total = 0
@@ -66,7 +67,8 @@ struct PNGPixels {
     return total
   }
 
-  /// The column and row of the first pixel of each pass, and the distances between its pixels (section 8.1).
+  /// The column and row of the first pixel of each pass, and the distances between the pixels of the pass (section
+  /// 8.1).
   private static let passes = [
     (0, 0, 8, 8), (4, 0, 8, 8), (0, 4, 4, 8), (2, 0, 4, 4), (0, 2, 2, 4), (1, 0, 2, 2), (0, 1, 1, 2),
   ]

@@ -13,7 +13,7 @@ struct PrefixCode {
   /// - Parameters:
   ///   - counts: the numbers of codes with 0, 1, 2 … bits.
   ///   - isLowFirst: whether the first bit of a code is the lowest of the peeked bits; otherwise it is the highest.
-  /// - Returns: nil if there are more codes than such lengths allow.
+  /// - Returns: nil if there are more codes than these lengths allow.
   init?(counts: [Int], symbols: [UInt16], isLowFirst: Bool) {
     self.counts = counts
     self.symbols = symbols
@@ -31,9 +31,8 @@ struct PrefixCode {
     }
   }
 
-  /// Makes a code from the code lengths of the symbols 0, 1, 2 …; the length 0 means a symbol without a code (RFC 1951,
-  /// section
-  /// 3.2.2).
+  /// Makes a code from the code lengths of the symbols 0, 1, 2 …; a symbol with the length 0 has no code (RFC 1951,
+  /// section 3.2.2).
   init?(lengths: ArraySlice<Int>) {
     var counts = [Int](repeating: 0, count: 16)
     for length in lengths where length > 0 { counts[length] += 1 }

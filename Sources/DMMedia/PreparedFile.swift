@@ -14,7 +14,7 @@ package struct PreparedFile: Sendable {
   package var path: String
   package var kind: Attachment.Kind
   package var format: MediaFormat
-  /// In pixels, as displayed, like the height.
+  /// In pixels, as displayed; the same is true of `height`.
   package var width: Int?
   package var height: Int?
   package var duration: Duration?

@@ -32,7 +32,8 @@ extension Preparer {
     return try converted(file, from: source, tool)
   }
 
-  /// Converts a video to another bitrate if the options ask for one, and removes its metadata unless they keep it.
+  /// Converts a video to another bitrate if the options ask for one, and removes its metadata unless the options keep
+  /// it.
   private func converted(_ video: PreparedFile, from source: PreparedFile, _ tool: MovieTool) throws -> PreparedFile {
     var (file, outcome) = (video, Tool.Outcome.missing)
     let name = fileName(of: source.path)
@@ -78,8 +79,9 @@ extension Preparer {
     return true
   }
 
-  /// Adds a thumbnail: the frame at one second or, in a shorter video, in the middle, because the first frame is often
-  /// black.
+  /// Adds a thumbnail, which is not the first frame, because that frame is often black.
+  ///
+  /// The thumbnail is the frame at one second or, if the video is shorter than two seconds, the frame in the middle.
   private func addPoster(to file: inout PreparedFile, _ name: String, _ tool: MovieTool) throws {
     let middle = (file.duration?.microseconds ?? 0) / 2000
     var outcome = try tool.poster(name, file.format, at: min(1000, middle), to: "poster.jpg")

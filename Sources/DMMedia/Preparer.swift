@@ -23,7 +23,7 @@ package struct Preparer {
     subject = name.map { "'\($0)'" } ?? "the file"
   }
 
-  /// Prepares a private copy, which is a file in the folder.
+  /// Prepares a private copy, which must be in the folder of the results.
   ///
   /// - Throws: `bad_attachment` if the file can be sent only with `asFile`; errors of `progress`.
   package func prepare(_ source: String) throws -> PreparedFile {
@@ -37,7 +37,7 @@ package struct Preparer {
     }
   }
 
-  /// Prepares a file that is not an image, video or sound, which is sent unchanged.
+  /// Prepares a file that is not an image, a video or a sound; such a file is sent unchanged.
   private func other(_ source: PreparedFile) throws -> PreparedFile {
     var file = source
     let content = try MappedFile(path: file.path)
@@ -50,9 +50,9 @@ package struct Preparer {
   /// The warning for the user if a tool failed.
   ///
   /// - Parameters:
-  ///   - general: the results that every file lacks without the tool; the text is the same for all files, so it is
-  ///     printed once.
-  ///   - lack: the results that this file lacks.
+  ///   - general: what all files lack without the tool; this text is the same for all files, so that it is printed
+  ///     once.
+  ///   - lack: what this file lacks.
   package func advice(_ outcome: Tool.Outcome, of package: String, general: String, lack: String) -> [String] {
     if case .missing = outcome { return ["\(general); install \(package)"] }
     return outcome.reason.map { ["\(subject) \(lack): \($0)"] } ?? []
@@ -112,7 +112,7 @@ extension Preparer {
       || format == .heic || format == .avif
   }
 
-  /// The format after scaling: formats that few programs can show become formats that all can.
+  /// The format after scaling: formats that few programs can show become formats that all programs can show.
   private static func scaledFormat(_ header: ImageHeader?, _ format: MediaFormat) -> MediaFormat {
     switch format {
     case .heic, .avif: header?.hasAlpha ?? false ? .webp : .jpeg
@@ -162,7 +162,7 @@ extension Preparer {
   ) throws -> PreparedFile.Thumbnail? {
     guard case .ok = outcome else { return nil }
     let path = bench.path(name)
-    // The installed version of the tool may have left metadata in it.
+    // The installed version of the tool may have left metadata in the image.
     guard fileSize(path) > 0, let size = try ImageHeader.read(path, as: format)?.displayedSize,
       let final = try cuts ? cut(path, format, checks: false)?.path : path
     else {
@@ -183,8 +183,8 @@ extension Preparer {
   }
 
   /// - Parameter checks: whether to search for data that is hidden in the image data.
-  /// - Returns: the path of the image without metadata, which is `path` itself if it has none, and whether nothing but
-  ///   the image is left; nil if the image cannot be cut.
+  /// - Returns: the path of the image without metadata, and whether the result has only the image; nil if the image
+  ///   cannot be cut. If the image has no metadata, the path is `path` itself.
   private func cut(
     _ path: String, _ format: MediaFormat, checks: Bool = true
   ) throws -> (path: String, isFullyParsed: Bool)? {

@@ -1,6 +1,6 @@
 /// The consecutive chunks of a RIFF file, such as WebP (RFC 9649, section 2.3) or WAV.
 ///
-/// If the size of the last chunk exceeds the bytes that are left, the chunk ends with the bytes.
+/// A last chunk whose size exceeds the bytes that are left ends at the last byte.
 struct RIFFChunks: Sequence, IteratorProtocol {
   struct Chunk {
     let name: String

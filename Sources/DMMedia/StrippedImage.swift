@@ -22,10 +22,10 @@ struct StrippedImage {
   /// The maximum number of pieces: more than a normal file has, and few enough to be kept in memory.
   static let limit = 1 << 16
 
-  /// The parts of a JPEG, PNG, WebP or GIF that are not metadata, and the colour profile.
+  /// The parts to keep of a JPEG, PNG, WebP or GIF: the image and its colour profile, without other metadata.
   ///
-  /// Data after the end of the image is removed, too. A truncated file stays truncated. A file without metadata is one
-  /// piece, the whole file.
+  /// Data after the end of the image is removed, too. A truncated file stays truncated. A file without metadata becomes
+  /// one piece, which is the whole file.
   /// - Parameter checks: whether to search compressed data for data that does not belong to it.
   /// - Returns: nil if the format is not one of these, the file cannot be read, or there would be more than `limit`
   ///   pieces.
@@ -50,7 +50,7 @@ struct StrippedImage {
     }
   }
 
-  /// Writes a new file.
+  /// Writes the pieces to a new file.
   static func write(_ pieces: [Piece], of file: borrowing MappedFile, to path: String) throws(DMError) {
     let target = try OpenFile(path, for: .creating) { fileError(.inputOutput, "create", path, $0) }
     for piece in pieces {

@@ -1,8 +1,8 @@
 internal import DMModel
 
-/// The loudness of a sound of any length over time, computed while its samples arrive.
+/// The loudness over time of a sound of any length, computed while its samples arrive.
 ///
-/// It keeps the peaks of slices of equal length; when there are too many, it merges them in pairs.
+/// A waveform keeps the peaks of slices of equal length; when there are too many slices, it merges them in pairs.
 struct Waveform {
   /// The number of samples that were added.
   private(set) var count = 0

@@ -49,7 +49,7 @@ enum WebP {
     return ImageHeader(width: try content.number(3) + 1, height: try content.number(3) + 1)
   }
 
-  /// The header of a key frame; each side in it has two more bits, for scaling (RFC 6386, section 9.1).
+  /// The header of a key frame; each side in the header has two more bits, for scaling (RFC 6386, section 9.1).
   private static func lossy(_ content: ByteReader) throws -> ImageHeader? {
     var content = content
     try content.skip(3)
@@ -94,7 +94,7 @@ enum WebP {
     return cut
   }
 
-  /// Appends a frame of an animation; of its chunks, only alpha and image (section 2.7.1.1).
+  /// Appends a frame of an animation with only its alpha and image chunks (section 2.7.1.1).
   private static func appendFrame(
     _ content: ByteReader, to cut: inout StrippedImage, of bytes: CheckedBytes
   ) throws {
@@ -108,7 +108,7 @@ enum WebP {
     try append("ANMF", start, parts, to: &cut, of: bytes)
   }
 
-  /// Appends a chunk with a new size: its content is the start of the old content, then these parts.
+  /// Appends a chunk with a new size: its content is the start of the old content, followed by `parts`.
   private static func append(
     _ name: String, _ start: Range<Int>, _ parts: StrippedImage, to cut: inout StrippedImage,
     of bytes: CheckedBytes

@@ -118,7 +118,7 @@ enum Zlib {
     return (first, PrefixCode(lengths: distances[...]))
   }()
 
-  /// The numbers of extra bits by length symbol, from 257 on (RFC 1951, section 3.2.5).
+  /// The number of extra bits of each length symbol, from 257 on (RFC 1951, section 3.2.5).
   private static let lengthBits = [
     0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3, 4, 4, 4, 4, 5, 5, 5, 5, 0,
   ]

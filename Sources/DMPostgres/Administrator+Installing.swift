@@ -42,8 +42,8 @@ extension Administrator {
     var lines = [text(HubSchema.roles)]
     // This lock makes installations run one after the other.
     if before > 0 { lines.insert("SELECT id FROM dm.hub FOR UPDATE;", at: 0) }
-    // Members use `dm.person` before `dm.hub`. An installation that locked the tables in another order could deadlock
-    // with a member.
+    // Transactions of members use `dm.person` before `dm.hub`. An installation that locked the tables in another order
+    // could deadlock with a member.
     if before > 0, before < HubSchema.steps.count {
       lines.insert("LOCK TABLE dm.person IN ACCESS EXCLUSIVE MODE;", at: 0)
     }

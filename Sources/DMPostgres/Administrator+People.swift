@@ -75,8 +75,8 @@ extension Administrator {
 
   /// Prevents a login from connecting, and ends its connections.
   ///
-  /// The connections are ended first, because one of them can hold a lock on the role. They are ended again after the
-  /// change of the role, because the login may have opened new ones.
+  /// The connections are ended first, because one of them can hold a lock on the role. The connections are ended again
+  /// after the change of the role, because the login may have opened new connections.
   func lockOut(_ login: String) throws {
     guard try connection.rows("SELECT dm.has_role($1)", [login], { try $0.flag(0) }) == [true] else { return }
     let role = try connection.identifier(login)
@@ -85,14 +85,14 @@ extension Administrator {
       try end()
       try connection.run([PQConnection.Statement("ALTER ROLE \(role) NOLOGIN")])
     }
-    // Called twice, because a connection that the server accepted before the first call may become visible only after
-    // that call.
+    // `end` is called twice, because a connection that the server accepted before the first call may become visible
+    // only after that call.
     for _ in 0..<2 { try end() }
   }
 
   /// Drops the roles of machines that were revoked or have left.
   ///
-  /// A role that cannot be dropped now is dropped by a later call. Until then it has no access to the hub.
+  /// A role that cannot be dropped now is dropped by a later call. Until then, the role has no access to the hub.
   private func dropLogins() throws {
     // A former login may still have a connection that holds a lock, so `persist` is needed.
     let former = try persist { try connection.rows("SELECT dm.former_logins()::text") { try $0.text(0) } }

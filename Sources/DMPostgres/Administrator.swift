@@ -17,8 +17,8 @@ package final class Administrator {
     try connection.run([PQConnection.settings(and: ["lock_timeout": "2s", "statement_timeout": "0"])])
   }
 
-  /// Runs `body` up to five times: after a lock timeout, ends members' connections that may hold up others, and
-  /// tries again; after a serialization failure or a deadlock, only tries again.
+  /// Runs `body` up to five times: after a lock timeout, ends members' connections that may hold up the transactions of
+  /// others, and tries again; after a serialization failure or a deadlock, only tries again.
   func persist<Value>(_ body: () throws -> Value) throws -> Value {
     var left = 5
     while true {
@@ -225,8 +225,8 @@ package final class Administrator {
     _ = try persist {
       try connection.rows("SELECT dm.move($1, $2)", [address?.withPort.description, authority]) { _ in }
     }
-    // Called twice, because a connection that the server accepted before the first call may become visible only after
-    // that call.
+    // The function is called twice, because a connection that the server accepted before the first call may become
+    // visible only after that call.
     for _ in 0..<2 { _ = try connection.rows("SELECT dm.end_all_connections()") { _ in } }
   }
 }

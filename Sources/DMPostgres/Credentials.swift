@@ -172,7 +172,8 @@ struct Credentials: Equatable {
   /// - Parameters:
   ///   - certificate: the certificate in PEM; empty to trust the system's authorities, nil to keep the store's
   ///     certificate.
-  ///   - file: the file to write; if the store uses this file already, its usual file is written instead.
+  ///   - file: the file to write; if the store already uses this file, the usual file for the store's certificate is
+  ///     written instead.
   mutating func set(certificate: String?, of location: StoreLocation, in file: String) throws {
     let used = Self.authority(in: location.hub)
     guard let certificate else { return authority = used }

@@ -20,8 +20,8 @@ package struct HubAddress: Equatable, Sendable, CustomStringConvertible {
     let hosts = host.split(separator: ",", omittingEmptySubsequences: false)
     let arePorts = ports.allSatisfy { Int($0).map { 1...65_535 ~= $0 } ?? false }
     let areHosts = hosts.allSatisfy { !$0.isEmpty && $0.utf8.allSatisfy { $0 > 0x20 && $0 != UInt8(ascii: "=") } }
-    // Only a single host may contain colons, as an IPv6 address, because the ports of several hosts come after all of
-    // them.
+    // Only a single host may contain colons, as an IPv6 address, because the ports of several hosts come after the last
+    // host.
     let isPlain = !host.contains(":") || hosts.count == 1 && host.utf8.allSatisfy { $0 == 0x25 || isAddressByte($0) }
     let isClosed = !text.hasPrefix("[") || text.hasSuffix("]") || text.contains("]:")
     guard areHosts, arePorts, isPlain, isClosed, ports.count <= 1 || ports.count == hosts.count, !text.hasSuffix(":")

@@ -96,7 +96,7 @@ extension HubMachine: Record {
 
 /// A limit that a hub applies to each person: on an act, on the bytes sent in an hour, or on the bytes stored.
 package struct HubLimit: Equatable, Sendable {
-  /// The name of an operation in the protocol; `perMinute` is how often a person may do it in a minute.
+  /// The name of an operation in the protocol; `perMinute` is how many such operations a person may push in a minute.
   package var act: String?
   package var perMinute: Int?
   package var bytesPerHour: Int?

@@ -1,7 +1,7 @@
 /// The SQL scripts that create and update the tables and functions of a hub.
 ///
-/// Each installation runs the steps that were added since the last one, and then creates or replaces all `functions`. A
-/// released step is never edited. The number of steps is the hub's version.
+/// Each installation runs the steps that were added since the last installation, and then creates or replaces all
+/// `functions`. A released step is never edited. The number of steps is the hub's version.
 enum HubSchema {
   static let steps: [[[UInt8]]] = [
     [PackageResources.schemas_sql, PackageResources.tables_sql, PackageResources.policies_sql],
@@ -21,7 +21,7 @@ enum HubSchema {
 
   /// The script that creates the roles, which each installation runs before the steps.
   static let roles = PackageResources.roles_sql
-  /// The script that sets owners and rights, which each installation runs last, and an update also before the
+  /// The script that sets owners and rights: each installation runs it last, and an update also runs it before the
   /// functions.
   static let walls = PackageResources.walls_sql
 

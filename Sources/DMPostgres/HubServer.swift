@@ -30,7 +30,7 @@ package struct HubServer: Equatable, Sendable {
     package let lacksStandby: Bool
     package let standbys: Int
     /// The lag of the slowest standby in seconds; nil if nothing was written lately, or if the administrator may not
-    /// read it.
+    /// read the lag.
     package let standbySeconds: Int?
   }
 

@@ -98,7 +98,8 @@ package func readCertificate(_ path: String) throws -> String {
   return text
 }
 
-/// Whether a text contains a certificate in PEM (RFC 7468, section 5), by its lines and the first byte of its content.
+/// Whether a text contains a certificate in PEM (RFC 7468, section 5); checks only its lines and the first byte of its
+/// content.
 func isCertificate(_ text: String) -> Bool {
   guard let begin = text.firstRange(of: "-----BEGIN CERTIFICATE-----"),
     let end = text[begin.upperBound...].firstRange(of: "-----END CERTIFICATE-----")

@@ -6,7 +6,7 @@ internal import DMSystem
 
 /// Links a store to the hub that an invitation names.
 ///
-/// After a crash, the next call of `join` skips the steps that are done, and does the others.
+/// After a crash, the next call of `join` skips the steps that are done, and does the other steps.
 package struct Joining {
   private let messenger: Messenger
   private let location: StoreLocation

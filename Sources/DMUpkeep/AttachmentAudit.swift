@@ -5,10 +5,10 @@ internal import DMStore
 struct NamedContent {
   let hash: ContentHash
   let size: Int
-  /// Whether the hub has it, from which it can be fetched.
+  /// Whether the hub has the content, so that it can be fetched from there.
   let isOnHub: Bool
 
-  /// Whether it is not in a folder, and need not be.
+  /// Whether the content is missing in `folder` but can be fetched from the hub.
   func isElsewhere(than folder: ContentFolder) -> Bool { isOnHub && folder.size(of: hash) == nil }
 }
 
@@ -91,7 +91,7 @@ extension Connection {
         throw DMError(.storeDamaged, "an attachment names no content", remedy: .checkDeeply)
       }
       let content = NamedContent(hash: hash, size: rows.int(1), isOnHub: rows.bool(2))
-      // A waiting message may forward a content that was never fetched.
+      // A message that waits for the hub may forward a content that was never fetched.
       if let last = contents.last, last.isOnHub, last.hash == hash { continue }
       contents.append(content)
     }

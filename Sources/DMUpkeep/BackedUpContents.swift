@@ -50,7 +50,7 @@ extension Connection {
   /// - Throws: `store_damaged` for a content that does not have its hash, unless `takesDamaged` is true.
   func takeContents(to folder: ContentFolder, takesDamaged: Bool, _ progress: (String) throws -> Void) throws {
     do {
-      // Another object of that name is not part of a backup; the schema check reports it.
+      // An object with this name and other SQL is not part of a backup; the schema check reports it.
       var table = try prepare("SELECT 1 FROM sqlite_schema WHERE name = 'content' AND sql = ?")
       table.bind(Self.contentTable)
       guard try table.step() else { return }

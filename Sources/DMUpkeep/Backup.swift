@@ -6,11 +6,11 @@ internal import DMSystem
 package struct Backup: Equatable, Sendable {
   /// The path of the file.
   package let path: String
-  /// The id of the backup; it differs from the store's, so that a cursor of one is refused by the other.
+  /// The id of the backup; differs from the id of the store, so that each of the two refuses cursors of the other.
   package let storeID: Identifier
   /// The size of the file in bytes.
   package let sizeBytes: Int
-  /// The number of its messages.
+  /// The number of messages in the backup.
   package let messageCount: Int
   /// The time of the state that was copied.
   package let createdAt: Timestamp
@@ -24,8 +24,9 @@ extension Upkeep {
   /// The file gets its name after it is complete and synced.
   ///
   /// - Parameters:
-  ///   - replacesAny: whether to replace an existing file even if it is not a backup, or has more messages or changes.
-  ///   - takesDamaged: whether damaged messages are copied, and damaged contents left out, instead of an error.
+  ///   - replacesAny: whether to replace an existing file even if it is not a backup, or has more messages or changes
+  ///     than the store.
+  ///   - takesDamaged: whether to copy damaged messages and leave out damaged contents; otherwise damage is an error.
   /// - Throws: `cannot_create`; `store_damaged` if the copy is damaged. No file is left then.
   package func backUp(to path: String, replacesAny: Bool = false, takesDamaged: Bool = false) throws -> Backup {
     let store = try store()
@@ -40,7 +41,7 @@ extension Upkeep {
     let work = try WorkFolder(.backup, in: folder(of: path), tracedIn: location.directory)
     let temporary = try temporaryName(in: work.path, "copy-")
     let at = Timestamp.now
-    // Taken before the copy, so that no purge removes contents to which the copied rows refer.
+    // Locks the contents before the copy, so that no purge removes contents to which the copied rows refer.
     let share = try location.contents.share()
     let full = store.location.databaseBytes
     try store.connection.watched(by: { [progress] in
@@ -109,7 +110,7 @@ extension Upkeep {
   }
 }
 
-/// The kind of a file, as its first bytes show it.
+/// The kind of a file, read from its first bytes.
 struct FileHeader {
   let isDatabase: Bool
   /// Whether the file has the application id of a store (sqlite.org/fileformat2.html, section 1.3).

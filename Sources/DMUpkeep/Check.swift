@@ -14,7 +14,8 @@ extension Upkeep {
   /// Checks one snapshot of the store, while other processes write.
   ///
   /// - Parameter deep: whether to compute all stored values again and read all contents; otherwise, a quick check.
-  /// - Throws: `no_store`, `store_foreign`, `store_too_new`, or an error that ends the check; damage is a finding.
+  /// - Throws: `no_store`, `store_foreign`, `store_too_new`, or an error that ends the check; damage is a finding, not
+  ///   an error.
   package func check(deep: Bool) throws -> CheckResult {
     let findings = Findings()
     let tool = deep ? Tool.deepCheck : .check
@@ -25,8 +26,8 @@ extension Upkeep {
       try findings.attempt(.identity) { lastUsedAt = try lastUse(of: tool) }
       let share = deep ? try location.contents.share() : nil
       let contents = try check(store, deep: deep, findings)
-      // After the transaction, because reading contents takes long and an open transaction keeps the WAL from being
-      // reset.
+      // The contents are read after the transaction, because this takes long, and an open transaction keeps the WAL
+      // from being reset.
       try AttachmentAudit.check(contents, in: location.contents, readsAll: true, progress, findings)
       _ = consume share
     } catch let error as DMError {
@@ -75,7 +76,8 @@ extension Upkeep {
     }
   }
 
-  /// Checks that only the owner may use the files, without opening them: closing them would drop SQLite's locks.
+  /// Checks that only the owner may use the files; does not open them, because closing a file would drop SQLite's
+  /// locks.
   private func checkModes(deep: Bool, _ findings: Findings) throws {
     let names = ["", "/dm.sqlite", "/dm.sqlite-wal", "/dm.sqlite-shm", "/store.lock", "/bell", "/attachments"]
     let contents = location.contents
@@ -145,8 +147,8 @@ extension Upkeep {
     }
   }
 
-  /// Checks the block flags, the records of former members, and that groups have an owner and direct conversations
-  /// their users.
+  /// Checks the block flags and the records of former members, and that each group has an owner and each direct
+  /// conversation its users.
   private func checkFlags(_ store: Store, _ findings: Findings) throws {
     var flags = try store.connection.prepare(
       as: "flags", "SELECT c.uuid, u.handle \(Self.wrongFlags)")
@@ -184,7 +186,7 @@ extension Upkeep {
 
   static func counted(_ rows: String) -> String { "(SELECT count(*) FROM \(rows) r WHERE r.message = m.id)" }
 
-  /// A condition on `message m`: its count of such rows is wrong.
+  /// A condition that is true if the count of `rows` in a row of `message m` is wrong.
   static func isMiscounted(_ rows: String) -> String {
     """
     (m.\(rows)_count <> 0 OR m.id IN (SELECT message FROM \(rows) WHERE message IS NOT NULL))

@@ -16,7 +16,7 @@ final class ContentAssembly {
     var sum = SHA256()
   }
 
-  /// - Parameter takesDamaged: whether a content that does not match its hash is left out instead of an error.
+  /// - Parameter takesDamaged: whether to leave out a content that does not match its hash; otherwise it is an error.
   init(in contents: ContentFolder, takesDamaged: Bool) throws {
     try contents.create()
     self.contents = contents

@@ -22,7 +22,7 @@ final class ConversationAudit {
   private(set) var end: End
   /// The numbers of each sender's messages; ascending.
   private(set) var said: [UserKey: [SeqRange]] = [:]
-  /// The numbers of announcements and tombstones, which are unread for no user.
+  /// The numbers of announcements and tombstones, which never count as unread.
   private(set) var quiet: [SeqRange] = []
   private var mentions: Set<Mention> = []
 
@@ -107,7 +107,7 @@ final class ConversationAudit {
       // Sums with a number that is far out of bounds could overflow.
       guard seq > end.lastSeq, seq < 1 << 40 else { continue }
       let time = messages.timestamp(MessageColumn.createdAt)
-      // A larger step back is not a fault: the clock of a sender may have been corrected.
+      // A step back of more than the tolerance is not a fault: the clock of a sender may have been corrected.
       if let before, time <= before, before.microseconds - time.microseconds <= Messages.tolerance {
         findings?.add(.counts, subject, "it is not later than the message before it")
       }
@@ -143,7 +143,7 @@ final class ConversationAudit {
   }
 
   private func checkEnd(_ findings: Findings) throws {
-    // The messages from the floor on are still to be pulled.
+    // The store keeps all messages from the floor on, but has not pulled these messages yet.
     if let floor = try store.hubFloors.row(key)?.seq, stored.lastSeq < floor { return }
     let subject = id.description
     if stored.lastSeq != end.lastSeq {

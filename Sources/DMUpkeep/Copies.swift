@@ -3,14 +3,14 @@ package import DMModel
 internal import DMStore
 internal import DMSystem
 
-/// A copy of a conversation from before the hub was set back: restored from an older backup.
+/// A copy that was made of a conversation after its hub was restored from an older backup.
 package struct Copy: Equatable, Sendable {
   package let path: String
   package let createdAt: Timestamp
   package let sizeBytes: Int
-  /// The number of its messages with a text that are not in the store.
+  /// The number of messages with a text that are in the copy, but not in the store.
   package let missingCount: Int
-  /// The senders of these messages, by handle; they may have left the hub, or not connected since.
+  /// The senders of these messages, by handle; they may have left the hub, or may not have connected since the restore.
   package let senders: [String]
 }
 
@@ -27,7 +27,7 @@ extension Upkeep {
 
   /// All copies, in the order of their names.
   ///
-  /// - Throws: an error that names a copy and a line that cannot be read.
+  /// - Throws: an error that names the copy and the line, if a line of a copy cannot be read.
   func copies(_ store: Store) throws -> [Copy] {
     try copyFiles().map { path, status in
       var (missing, senders) = (0, Set<String>())

@@ -7,7 +7,7 @@ final class DigestAudit {
   private let table: Store.DigestedRows
   private let progress: (String) throws -> Void
   private var count = 0
-  /// The key of the row to check next, which only grows; keys begin with 1.
+  /// The key of the row to check next; it only grows, and keys begin with 1.
   private var next = RowNumber(number: 1)
 
   init(_ store: Store, _ table: Store.DigestedRows, _ progress: @escaping (String) throws -> Void) {
@@ -48,7 +48,7 @@ final class DigestAudit {
     }
   }
 
-  /// The id of the row's message or attachment, or "row KEY" if that cannot be read either.
+  /// The id of the row's message or attachment, or "row KEY" if that id cannot be read either.
   private func reference(to key: RowNumber) throws -> String {
     do {
       return try table.reference(key, store)
@@ -58,7 +58,7 @@ final class DigestAudit {
     }
   }
 
-  /// The first readable row after a damaged page, found by bisection, because unreadable rows lie together.
+  /// The first readable row after a damaged page, found by bisection, because unreadable rows are next to each other.
   private func firstReadable(after unread: RowNumber) throws -> RowNumber? {
     var (below, width) = (unread.number, Int64(1))
     var found: RowNumber?
@@ -75,7 +75,7 @@ final class DigestAudit {
     return RowNumber(number: above)
   }
 
-  /// The key of the first row that has at least this key; nil if it cannot be read, or there is none.
+  /// The key of the first row whose key is at least `number`; nil if there is no such row, or if it cannot be read.
   private func row(notBefore number: Int64) throws -> RowNumber? {
     do {
       return try readRow(notBefore: number)

@@ -4,10 +4,11 @@ internal import DMModel
 internal import DMStore
 internal import DMSystem
 
-/// A store as lines: a header, one line for each row, the chunks of attachments, and a last line with the counts of
-/// both.
+/// A store as lines: a header, one line for each row, the chunks of attachments, and a last line with the numbers of
+/// rows and chunks.
 ///
-/// Leaves out the row of the store's id, the search index, which is made from the texts, and the times of tool uses.
+/// A dump leaves out the row of the store's id, the search index, which can be made from the texts, and the times of
+/// tool uses.
 package final class Dump {
   package let rowCount: Int
   /// The folder of the temporary file, if the store's folder cannot be written to.
@@ -17,8 +18,8 @@ package final class Dump {
   private let contents: [NamedContent]
   /// A shared lock on the contents, held while the lines are printed.
   ///
-  /// A slow reader of the lines therefore only delays the removal of contents by a
-  /// purge; copying all contents to the temporary file instead might fill the disk.
+  /// A slow reader of the lines therefore only delays the removal of contents by a purge. Copying all contents to the
+  /// temporary file instead might fill the disk.
   private let share: FileLock?
 
   fileprivate init(
@@ -65,12 +66,12 @@ package final class Dump {
 struct DumpedTable {
   let name: String
   let columns: [String]
-  /// The columns by which its rows are ordered.
+  /// The columns by which the rows are ordered.
   let key: [String]
 }
 
 extension Upkeep {
-  /// Reads the store in one transaction; the lines are available after it.
+  /// Reads the store in one transaction; the lines are available after that transaction.
   ///
   /// - Parameter spare: a folder for the temporary copy of the lines, if the store's folder cannot be written to.
   package func dump(orElse spare: String? = nil) throws -> Dump {
@@ -106,7 +107,8 @@ extension Upkeep {
 extension Store {
   static let undumped: Set<String> = ["store", "table_digest", "upkeep"]
 
-  /// The tables to dump, ordered by name; listed by the database, so that tables of later schemas are dumped too.
+  /// The tables to dump, ordered by name; the list is read from the database, so that tables of later schemas are
+  /// dumped too.
   func dumpedTables() throws -> [DumpedTable] {
     var names: [String] = []
     do {
@@ -177,7 +179,7 @@ extension JSONWriter {
 }
 
 extension SQLiteValue {
-  /// Reads a member of a dumped row; nil if it is not a value of a dump.
+  /// Reads a member of a dumped row; nil if `value` is not a value of a dump.
   init?(dumped value: JSONValue) {
     switch value {
     case .integer(let number): self = .integer(Int64(number))

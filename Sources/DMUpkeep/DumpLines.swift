@@ -51,7 +51,7 @@ struct DumpLines: ~Copyable {
 extension Store {
   /// Inserts the rows of a dump into an empty store.
   ///
-  /// - Parameter takesDamaged: whether a content that does not match its hash is left out instead of an error.
+  /// - Parameter takesDamaged: whether to leave out a content that does not match its hash; otherwise it is an error.
   /// - Throws: `store_damaged` for such a content; other errors name the line.
   func fill(from lines: inout DumpLines, takesDamaged: Bool, _ progress: (String) throws -> Void) throws {
     guard let header = try lines.next(), header["type"] == .string("dump") else {
@@ -94,7 +94,7 @@ extension Store {
 
   /// - Throws: `bad_field` if the counts in the last line are not those of the lines before it.
   private func checkCounts(_ line: JSONObject, _ lines: borrowing DumpLines, rows: Int, contents: Int) throws {
-    // Dumps made before attachments existed have no such count.
+    // Dumps that were made before dm had attachments do not count contents.
     guard line["rows"] == .integer(rows), line["contents"] ?? .integer(0) == .integer(contents) else {
       throw lines.fault(
         .badField,

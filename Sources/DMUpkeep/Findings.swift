@@ -3,13 +3,14 @@ internal import DMStore
 
 /// Collects findings.
 ///
-/// They are printed after the transaction, because a slow reader of the output must not keep the WAL from being reset.
+/// The findings are printed after the transaction, because a slow reader of the output must not keep the WAL from being
+/// reset.
 final class Findings {
   private(set) var list: [Finding] = []
   private var counts: [Finding.Check: Int] = [:]
 
-  /// The number of findings of one check that are kept, so that a store with damage everywhere does not fill the
-  /// memory.
+  /// The maximum number of findings that are kept of one check, so that a store with damage everywhere does not fill
+  /// the memory.
   static let limit = 100_000
 
   var isEmpty: Bool { list.isEmpty }

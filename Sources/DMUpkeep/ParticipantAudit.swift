@@ -6,7 +6,7 @@ struct ParticipantCounts: Equatable {
   var read: Int
   var blocked: Int
   var mentions: Int
-  /// Nil if it is the same as the conversation's.
+  /// Nil if the last activity is that of the conversation.
   var lastActivity: Timestamp?
 }
 
@@ -62,7 +62,8 @@ extension ConversationAudit {
       hidden += unread.reduce(0) { $0 + max(0, min($1.upperBound, last) - $1.lowerBound + 1) }
     }
     var activity: Timestamp? = try lastActivity(of: row.user, upTo: last)
-    // In a large group, only participants whose last activity differs from the conversation's have one of their own.
+    // In a large group, a last activity is stored only for a participant whose last activity differs from that of the
+    // conversation.
     if row.counts.lastActivity == nil, participants > Conversations.smallGroup, activity == end.lastActivity {
       activity = nil
     }
@@ -102,7 +103,7 @@ extension ConversationAudit {
 
   /// The ranges that a table has for each user, without those that are out of bounds or overlap.
   ///
-  /// - Parameter findings: gets a finding for each of those; nil to ignore them.
+  /// - Parameter findings: gets a finding for each range that is left out; nil to report none.
   func ranges(in table: String, _ findings: Findings?, touching: Bool) throws -> [UserKey: [SeqRange]] {
     var rows = try store.connection.prepare(
       text: "SELECT user, from_seq, to_seq FROM \(table) WHERE conversation = ? ORDER BY user, from_seq")

@@ -25,14 +25,14 @@ package struct Purged: Equatable, Sendable {
 }
 
 extension Upkeep {
-  /// Removes expired messages, all remains of deleted ones, and old changes.
+  /// Removes expired messages, all remains of deleted messages, and old changes.
   ///
-  /// Other processes cannot write meanwhile. Reports keep their copies of the text.
+  /// Other processes cannot write during a step that writes. Reports keep their copies of the text.
   ///
-  /// The last step rewrites the store, and needs as much free space as the store takes; with less, only that step
+  /// The last step rewrites the store, and needs as much free space as the store takes; with less space, only that step
   /// fails.
   ///
-  /// - Parameter timeout: the time to wait for processes that read from the log.
+  /// - Parameter timeout: the time to wait for processes that read from the WAL.
   /// - Throws: `no_store`, `busy`, `io_error` with the space that is needed, or an error of the store.
   package func purge(timeout: Duration = .seconds(5)) throws -> Purged {
     let store = try store()
@@ -46,7 +46,7 @@ extension Upkeep {
     let limit = Timestamp(microseconds: Timestamp.now.microseconds - Self.minimumContentAge)
     let unsent = try store.write(isBulk: true) {
       try note(.purge, in: store)
-      // Each call removes a limited number.
+      // Each call removes a limited number of changes.
       var left = Int64.max
       while case let count = try store.pragma("SELECT count(*) FROM change"), count < left {
         left = count
@@ -103,7 +103,7 @@ extension Upkeep {
   /// Microseconds for which the write lock is held at a time.
   private static let turn: Int64 = 20_000
 
-  /// Removes temporary folders left by killed processes, which contain texts and contents.
+  /// Removes the temporary folders of killed processes, because these folders contain texts and contents.
   private func removeAbandoned() throws {
     try WorkFolder.removeAbandoned(.attachment, in: location.contents.path)
     try location.contents.removePartials(before: Timestamp(microseconds: Timestamp.now.microseconds - Self.partialAge))
@@ -114,14 +114,15 @@ extension Upkeep {
 
   /// Removes contents that no row refers to.
   ///
-  /// Each turn takes the write lock, so that no process adds a row for a content that the turn removes. It also takes
-  /// the folder's lock exclusively, because dumps and backups share it while they read contents of an earlier snapshot.
+  /// The contents are removed in short turns. Each turn takes the write lock, so that no process adds a row for a
+  /// content that the turn removes. Each turn also takes the folder's lock exclusively, because dumps and backups share
+  /// this lock while they read contents of an earlier snapshot.
   private func removeContents(of store: Store, before time: Timestamp) throws -> (
     count: Int, bytes: Int, isComplete: Bool
   ) {
     let contents = location.contents
     var (count, bytes) = (0, 0)
-    // Read before the rows, so that a commit between the two is noticed below.
+    // The version is read before the rows, so that a commit between the two is noticed below.
     var version = try store.dataVersion()
     var named = Set(try store.connection.namedContents().map(\.hash))
     var left = try contents.all(before: time).filter { !named.contains($0) }
@@ -145,7 +146,8 @@ extension Upkeep {
     return (count, bytes, true)
   }
 
-  /// Makes tombstones of all expired messages with empty writes: each write first does so for a limited number.
+  /// Makes tombstones of all expired messages with empty writes: each write begins by making a limited number of
+  /// tombstones.
   private func deleteExpired(in store: Store) throws {
     var left = Int64.max
     while case let due = try store.dueMessages(), due > 0, due < left {

@@ -2,7 +2,7 @@ internal import DMModel
 internal import DMStore
 
 extension ConversationAudit {
-  /// Compares the read marks with those that the receipts of all users result in.
+  /// Compares the read marks with those that follow from the receipts of all users.
   func checkMarks(_ receipts: [UserKey: [SeqRange]], _ findings: Findings) throws {
     let expected = Self.overlaid(receipts)
     let stored = try marks(findings)
@@ -30,7 +30,7 @@ extension ConversationAudit {
     return result
   }
 
-  /// Adds a mark, and joins it with the last one if that has the same reader and ends directly before it.
+  /// Adds a mark, or extends the last mark if that has the same reader and ends directly before the new one.
   private static func append(_ mark: ReadMark, to marks: inout [ReadMark]) {
     if let last = marks.last, last.reader == mark.reader, last.range.upperBound + 1 == mark.range.lowerBound {
       marks[marks.count - 1].range = last.range.lowerBound...mark.range.upperBound
@@ -39,7 +39,7 @@ extension ConversationAudit {
     }
   }
 
-  /// The read marks that receipts result in.
+  /// The read marks that follow from the receipts.
   static func overlaid(_ receipts: [UserKey: [SeqRange]]) -> [ReadMark] {
     var ends: [(seq: Int, user: UserKey, isBegin: Bool)] = []
     for (user, ranges) in receipts {

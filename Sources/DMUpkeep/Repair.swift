@@ -21,7 +21,8 @@ extension Upkeep {
   /// Rebuilds the search index, corrects all columns that can be computed from the messages, and accepts the loss of
   /// changes that are missing from the change log.
   ///
-  /// Messages, read ranges, receipts and digests are not changed.
+  /// Texts, receipts and digests are not changed. Read ranges are changed only if they are invalid, or lack messages
+  /// that must count as read.
   package func repair() throws -> Repaired {
     let store = try store()
     let lastUsedAt = try lastUse(of: .repair)

@@ -6,7 +6,7 @@ internal import DMSystem
 package struct Restored: Equatable, Sendable {
   /// The id of the new store.
   package let storeID: Identifier
-  /// The number of its messages.
+  /// The number of messages in the new store.
   package let messageCount: Int
   /// The number of harmless faults that a check still finds, and that a repair cannot correct.
   package let faultCount: Int
@@ -17,8 +17,8 @@ package struct Restored: Equatable, Sendable {
 extension Upkeep {
   /// Restores a store from the lines of a dump; the store must be absent or empty.
   ///
-  /// - Throws: `cannot_create` if it is neither, `malformed_line` or another error that names a line, and
-  ///   `store_damaged`; nothing is left then.
+  /// - Throws: `cannot_create` if the store has users or conversations, `malformed_line` or another error that names a
+  ///   line, and `store_damaged`. Nothing is left after an error.
   package func restore(lines descriptor: Int32, takesDamaged: Bool = false) throws -> Restored {
     try restore(takesDamaged) { building in
       let store = try Store.create(building)
@@ -65,7 +65,7 @@ extension Upkeep {
   private func restore(_ takesDamaged: Bool, _ build: (StoreLocation) throws -> Store) throws -> Restored {
     let findings = Findings()
     try refuseFull()
-    // The work folder is made here, to be on the same file system as the store.
+    // The work folder is made in this folder, to be on the same file system as the store.
     let around = nearestExisting(folder(of: location.directory))
     // If a folder cannot be listed, files left by killed processes stay in it.
     _ = try attempt { try WorkFolder.removeAbandoned(.restore, in: around) }
@@ -92,24 +92,24 @@ extension Upkeep {
 
   /// Checks a store that was built, and corrects what a program can correct.
   ///
-  /// - Throws: `store_damaged` for all faults but wrong counts and ranges and, with `takesDamaged`, damaged rows and
-  ///   contents.
+  /// - Throws: `store_damaged` for a fault, unless the fault is a wrong count or range or, with `takesDamaged`, a
+  ///   damaged row or content.
   private func verify(_ store: Store, _ building: StoreLocation, _ takesDamaged: Bool, _ findings: Findings) throws {
     try store.connection.verify(takesDamaged: takesDamaged, progress)
     try SchemaAudit.run(store, findings)
     try ValueAudit.run(store, findings)
-    // Programs fail on such values.
+    // Programs fail when they read values that this audit reports.
     try refuse(findings, but: [])
     try store.write(isBulk: true) {
       _ = try correctCounts(in: store)
-      // Operations that were queued in the backup may have been sent or given up since.
+      // Operations that are queued in the backup may have been sent or given up since the backup was made.
       if store.isLinked { try store.outbox.refuseQueued("restored") }
     }
     try compute(store, findings)
     // The contents were compared with their hashes when they were written.
     try AttachmentAudit.check(
       store.connection.namedContents(), in: building.contents, readsAll: false, progress, findings)
-    // Wrong counts are taken: they stop no program, and there may be no other backup.
+    // Wrong counts are accepted: they stop no program, and there may be no other backup.
     try refuse(findings, but: takesDamaged ? [.counts, .ranges, .digests, .attachments] : [.counts, .ranges])
   }
 
@@ -130,7 +130,7 @@ extension Upkeep {
   private func install(_ building: StoreLocation) throws {
     if try location.state() == .present { return try installContents(of: building) { try copy(from: building) } }
     try location.createFolders()
-    // Moved as a whole, so that no process sees a partial store.
+    // The folder is moved as a whole, so that no process sees a partial store.
     if try !moveFolder(building.directory, to: location.directory) {
       try installContents(of: building) {
         // The WAL is empty, so the database file is complete.
@@ -145,10 +145,10 @@ extension Upkeep {
     try syncToDisk(folder(of: location.directory))
   }
 
-  /// Copies the contents into place before `addRows` adds the rows that refer to them; removes them again if it
-  /// fails.
+  /// Copies the contents into place before `addRows` adds the rows that refer to them; after an error, removes the
+  /// contents again.
   ///
-  /// They are copied because the store's folder may be on another file system.
+  /// The contents are copied, because the store's folder may be on another file system.
   private func installContents(of building: StoreLocation, _ addRows: () throws -> Void) throws {
     let hashes = try building.contents.all
     if hashes.isEmpty { return try addRows() }
@@ -160,8 +160,8 @@ extension Upkeep {
       }
       try addRows()
     } catch {
-      // The contents are removed because a full disk needs the space, but not those that another process's new store
-      // uses.
+      // The contents are removed because the disk may be full. Contents in use stay, because another process may have
+      // filled the store meanwhile.
       let store = try Store.open(location)
       let lock = try store?.writeLock()
       let named = Set(try store?.connection.namedContents().map(\.hash) ?? [])
@@ -171,8 +171,8 @@ extension Upkeep {
     }
   }
 
-  /// Copies the rows into the empty store that exists: other processes may have it open, and would lose what they write
-  /// if the file were replaced.
+  /// Copies the rows into the existing empty store: other processes may have it open, and would lose what they write if
+  /// the file were replaced.
   private func copy(from building: StoreLocation) throws {
     let store = try Store.create(location)
     do {

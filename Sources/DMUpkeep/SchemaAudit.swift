@@ -3,7 +3,7 @@ internal import DMStore
 
 /// Compares the tables, indexes and triggers of a store with those of its schema.
 ///
-/// An additional trigger could change messages.
+/// An additional trigger, for example, could change messages.
 enum SchemaAudit {
   static func run(_ store: Store, _ findings: Findings) throws {
     for (name, fault) in try faults(in: store.connection, isLinked: store.isLinked) {

@@ -6,7 +6,7 @@ internal import DMStore
 final class SearchAudit {
   private let store: Store
   private let progress: (String) throws -> Void
-  /// The sum of the digests of each indexed message's words, which may be added in any order.
+  /// For each indexed message, the sum of the digests of its words; the order of the words does not change a sum.
   private var sums: [MessageKey: UInt64] = [:]
 
   private static let batchSize = 1000
@@ -38,8 +38,7 @@ final class SearchAudit {
     try lookUpWords(findings)
   }
 
-  /// Looks up each word, because a search finds its first page in a table of the index that reading the whole index
-  /// does not use.
+  /// Looks up each word, because a search uses a table of the index that is not used for reading the whole index.
   private func lookUpWords(_ findings: Findings) throws {
     try store.connection.execute("CREATE VIRTUAL TABLE temp.stored_terms USING fts5vocab('main', 'search', 'row')")
     var words = try store.connection.prepare(text: "SELECT term, doc FROM temp.stored_terms")
@@ -70,7 +69,7 @@ final class SearchAudit {
 
   /// Indexes the next batch of messages.
   ///
-  /// - Returns: the last of them; nil when there was none.
+  /// - Returns: the last message of the batch; nil if there was none.
   private func fill(after key: MessageKey) throws -> MessageKey? {
     var texts = try store.connection.prepare(
       "SELECT id, text FROM message WHERE id > ? AND text IS NOT NULL ORDER BY id LIMIT ?")

@@ -15,7 +15,7 @@ final class Spool {
 
   /// - Parameters:
   ///   - folder: the folder of the file, which must be as private as the lines.
-  ///   - spare: the folder to use if that one cannot be written to; nil for none.
+  ///   - spare: the folder to use if `folder` cannot be written to; nil for none.
   /// - Throws: `cannot_create`.
   init(in folder: String, orElse spare: String?) throws(DMError) {
     let path: String

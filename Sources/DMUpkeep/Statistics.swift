@@ -10,14 +10,14 @@ package struct Statistics: Sendable {
     package let name: String
     package let behindCount: Int
     package let usedAt: Timestamp
-    /// A warning about its position; nil if there is none.
+    /// A warning about the consumer's position; nil if there is none.
     package let warning: DMModel.Consumer.Warning?
   }
 
   package let storeID: Identifier
   package let schema: Int
   package let sqliteVersion: String
-  /// Whether that version of SQLite can lose commits if programs that ignore the write lock write too.
+  /// Whether this version of SQLite can lose commits if programs write without taking the write lock.
   package let hasLogResetFault: Bool
   package let databaseBytes: Int
   package let logBytes: Int
@@ -26,7 +26,7 @@ package struct Statistics: Sendable {
   /// The number of content files of attachments, sent or not.
   package let contentsCount: Int
   package let contentsBytes: Int
-  /// Copies of conversations from before the hub was set back.
+  /// The copies of conversations that were made after the hub was restored from an older backup.
   package let copies: [Copy]
   /// The number of rows of each table.
   package let rows: [(table: String, count: Int)]

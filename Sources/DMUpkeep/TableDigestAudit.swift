@@ -30,8 +30,9 @@ enum TableDigestAudit {
       ? nil : "a row was changed, added or removed, and by no program of dm"
   }
 
-  /// Pruning removes the oldest changes, and numbers are not reused, so a gap is a missing change, which followers do
-  /// not get.
+  /// Describes a gap in the numbers of the changes: a change is missing, and followers do not get it.
+  ///
+  /// Pruning removes only the oldest changes, and numbers are not reused, so nothing else makes a gap.
   private static func faultOfChanges(in connection: borrowing Connection) throws -> String? {
     var rows = try connection.prepare(
       """

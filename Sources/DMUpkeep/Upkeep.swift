@@ -4,8 +4,8 @@ internal import DMSystem
 
 /// Maintenance of a store: check, back up, dump, restore, purge, repair, statistics.
 ///
-/// It does not act for a user: every process that can open the files may do all of it. Not Sendable, because its
-/// connection stays on one thread.
+/// Maintenance is not done for a user: every process that can open the files may do all of this. This class is not
+/// Sendable, because its connection stays on one thread.
 package final class Upkeep {
   /// The tools; stores contain their raw values.
   package enum Tool: String, CaseIterable, Sendable {
@@ -33,18 +33,19 @@ package final class Upkeep {
   let progress: (String) throws -> Void
   private var opened: Store?
 
-  /// Does not open the store; the first call of a function does.
+  /// Does not open the store; the first call of another function opens the store.
   ///
   /// - Parameters:
   ///   - location: the location of the store.
-  ///   - progress: called often with the current step; an error that it throws ends the work, and nothing is left of it.
+  ///   - progress: called often with a description of the current step; an error that it throws ends the work, and
+  ///     nothing partial is left.
   package init(_ location: StoreLocation, progress: @escaping (String) throws -> Void = { _ in }) {
     self.location = location
     self.progress = progress
   }
 
   /// - Parameter refusesForeignParts: whether to refuse a store with triggers or views that are not ours.
-  /// - Throws: `no_store` if there is none.
+  /// - Throws: `no_store` if there is no store.
   func store(refusesForeignParts: Bool = true) throws -> Store {
     if let opened { return opened }
     guard let store = try Store.open(location, refusesForeignParts: refusesForeignParts) else {

@@ -3,8 +3,8 @@ internal import DMStore
 
 /// Finds values that no program of dm writes and that make programs fail when they are read.
 enum ValueAudit {
-  /// The description of each fault, and a query for the rows that have it; its parameters are the first and last times
-  /// that can be written.
+  /// The description of each fault, and a query for the rows that have it; the parameters of each query are the first
+  /// and last times that can be written.
   private static let rules: [(check: String, sql: StaticString)] = [
     (
       "a number that is out of bounds",

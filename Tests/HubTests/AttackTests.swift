@@ -8,10 +8,9 @@ import Testing
 @testable import StoreSupport
 @testable import TestSupport
 
-/// What members, former members and strangers try with SQL of their own, on a real server.
+/// Attacks of members, former members and strangers with SQL of their own, on a real server.
 ///
-/// Alice and Bob have a conversation with a secret; Mallory is a member of the hub, and of a group that she was removed
-/// from.
+/// Alice and Bob have a conversation with a secret; Mallory is a member of the hub, and was removed from a group.
 struct AttackTests {
   let hub: PostgresHub
   let alice: Attacker
@@ -43,12 +42,12 @@ struct AttackTests {
     "UPDATE dm.person SET handle = 'x'", "DELETE FROM dm.entry", "TRUNCATE dm.entry CASCADE",
     "UPDATE dm.hub SET hourly_bytes = 1048576", "COPY dm.entry TO STDOUT", "COPY dm.entry FROM STDIN",
     "SELECT id FROM dm.conversation FOR UPDATE", "DO $$ BEGIN LOCK TABLE dm.entry IN ACCESS SHARE MODE; END $$",
-    // What is made in the database.
+    // Objects that a member would create in the database.
     "CREATE VIEW public.v AS SELECT 1", "CREATE TEMP TABLE t (i integer)", "CREATE SCHEMA mallory",
     "CREATE FUNCTION pg_temp.f() RETURNS integer LANGUAGE sql RETURN 1", "CREATE EXTENSION pgcrypto SCHEMA dm1",
     "CREATE OR REPLACE FUNCTION dm.me() RETURNS bigint LANGUAGE sql AS 'SELECT 1'",
     "CREATE FUNCTION dm1.f() RETURNS integer LANGUAGE sql RETURN 1", "CREATE PUBLICATION p FOR ALL TABLES",
-    // The functions that are not members'.
+    // The functions that members may not call.
     "SELECT dm.me()", "SELECT dm.my_login()", "SELECT dm.spend(1, '[]')", "SELECT dm.unstick('0 s')",
     "SELECT * FROM dm.logins()", "SELECT * FROM dm.counts()", "SELECT dm.invite('x', 'y', 1)",
     "SELECT dm.end_connections('x')", "SELECT dm.logins_of('bob')", "SELECT dm.drop_logins()",
@@ -76,7 +75,7 @@ struct AttackTests {
       let state = try mallory.state(of: statement)
       #expect(state == "42501", "\(statement)")
     }
-    // Somebody who was invited and has not signed up may say who they are, and no more.
+    // A person who was invited and has not signed up yet may only call `hello` and the functions for the sign-up.
     let stranger = try Attacker(hub, "stranger", joins: false)
     for call in [
       "SELECT * FROM dm1.changed(NULL)", "SELECT * FROM dm1.people(0, 10)", "SELECT dm1.push('[]')",
@@ -114,7 +113,7 @@ struct AttackTests {
     #expect(try mallory.pull(direct) + mallory.link.page(of: direct, 1...9) == [])
     #expect(try mallory.link.members(of: direct) == [])
     #expect(try mallory.link.compare(since: nil).conversations.map(\.id) == [group])
-    // The same nonce, and the id of another's message.
+    // Mallory uses the nonce and the id of another member's message.
     let nonce = try #require(alice.pull(direct).last?.nonce)
     let own = Identifier.random(.group(by: "mallory"))
     let words = [HubOperation(.group, conversation: own), .say("x", in: own), .say("x", in: own, id: secret)]
@@ -131,7 +130,7 @@ struct AttackTests {
     #expect(!before.compactMap(\.payload).contains { String(decoding: $0, as: UTF8.self).contains("unseen") })
     let compared = try #require(mallory.link.compare(since: nil).conversations.first)
     #expect(compared.rev == before.last?.rev && !compared.sees.isOpen)
-    // Marking what they never saw marks nothing; what they saw is marked once.
+    // Receipts for messages that a former member never saw change nothing; messages that they saw are marked once.
     func read(_ ranges: [SeqRange]) throws -> HubAnswer {
       var operation = HubOperation(.read, conversation: group)
       operation.arguments.ranges = ranges
@@ -199,7 +198,7 @@ struct AttackTests {
     ] {
       #expect(try push(members) == "bad_request", "\(members)")
     }
-    // What cannot be parsed ends the push; the client then tells each operation alone.
+    // An operation that cannot be parsed ends the push; the client then pushes each operation alone.
     for (state, members) in [
       ("22", #""op":"say","id":"no uuid","payload":"e30=""#), ("22", #""op":"say",\#(id),"ttl":"x""#),
       ("22", #""op":"say","id":"\#(Identifier.random)","payload":"***""#),
@@ -216,16 +215,16 @@ struct AttackTests {
       .say, nonce: .random, conversation: own, id: .random, payload: [UInt8](repeating: 0x20, count: 524_289))
     #expect(try mallory.push([large])[0].fault == "bad_request")
     #expect(try mallory.pull(own).count == 1)
-    // What is too large is refused alone.
+    // Only the operation that is too large is refused.
     let profile = HubOperation(.profile, nonce: .random, payload: [UInt8](repeating: 0x20, count: 65_537))
     #expect(try mallory.push([profile, .say("x", in: own)]).map(\.fault) == ["bad_request", nil])
-    // A nonce is that of one act, also when it is told again in other words.
+    // A nonce cannot be used again for another act, even with `lax`.
     let said = HubOperation.say("y", in: own)
     var other = HubOperation(
       .react, nonce: said.nonce, conversation: own, id: said.id, seq: 2, payload: Array("{}".utf8))
     other.arguments.isLax = true
     #expect(try mallory.push([said, other]).map(\.fault) == [nil, "nonce_conflict"])
-    // A label of any length is cut.
+    // A label that is too long is cut.
     let label = String(repeating: "x", count: 1_000_000)
     #expect(try mallory.state(of: "SELECT * FROM dm1.hello(1, $1)", label) == "ok")
     #expect(try hub.server.psql(hub.database, "SELECT max(octet_length(label)) FROM dm.login") == "64\n")
@@ -270,7 +269,7 @@ struct AttackTests {
   @Test func `after 512 stays in a group, a person is added again only with the history`() throws {
     let add = { HubOperation(.add, conversation: self.group, handles: ["mallory"]) }
     let remove = { HubOperation(.remove, conversation: self.group, handles: ["mallory"]) }
-    // Stays that touch are one.
+    // Stays without an entry between them would be one range, so a message is sent before each stay.
     for _ in 0..<73 {
       let acts = (0..<7).flatMap { _ in [.say("away", in: group), add(), remove()] }
       #expect(try alice.push(acts).allSatisfy { $0.fault == nil })

@@ -5,7 +5,7 @@
 @testable import DMSync
 @testable import TestSupport
 
-/// A login of a hub that speaks SQL of its own.
+/// A login of a hub that runs SQL of its own.
 final class Attacker {
   let settings: [(name: String, value: String)]
   let connection: PQConnection
@@ -18,14 +18,14 @@ final class Attacker {
     link = PQHubLink(label: "attacker") { settings }
     _ = try link.open()
     if joins { try link.joined() }
-    // Afterwards: who joins ends other connections.
+    // Connects after joining, because joining ends the login's other connections.
     connection = try PQConnection(settings)
   }
 
   /// The SQLSTATE with which a statement ends; `ok` if it succeeds.
   func state(of sql: String, _ value: String? = nil) throws -> String {
     do {
-      // By one that has no parameters, a statement may also be of several words of the protocol.
+      // Without a parameter, `sql` may also be several statements.
       if let value {
         try connection.run([PQConnection.Statement(sql, [value])])
       } else {

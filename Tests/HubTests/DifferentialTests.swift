@@ -8,7 +8,7 @@ import Testing
 @testable import StoreSupport
 @testable import TestSupport
 
-/// The model of the hub, on which the simulations run, against PostgreSQL: both are told the same.
+/// Compares the model of the hub, on which the simulations run, with PostgreSQL: both get the same operations.
 struct DifferentialTests {
   @Test(arguments: 1...20) func `the model of the hub answers as PostgreSQL does`(seed: UInt64) throws {
     var run = try DifferentialRun(seed: seed)
@@ -24,9 +24,9 @@ struct DifferentialRun {
   private let model = SharedHub()
   private var links: [(handle: String, postgres: PQHubLink, model: ModelLink)] = []
   private var random: SplitMix64
-  /// What both hubs have chosen themselves: persons, machines and ids, by the choice of PostgreSQL and of the model.
+  /// Common names for the ids that each hub chooses itself, by the ids of PostgreSQL and by the ids of the model.
   private var names = (postgres: [Identifier: String](), model: [Identifier: String]())
-  /// Ids that both have chosen instead of one that was taken: that of the model by that of PostgreSQL.
+  /// The ids that the hubs chose instead of an id that was already used: the model's id by the id of PostgreSQL.
   private var others: [Identifier: Identifier] = [:]
   private var persons = (postgres: [Int64: String](), model: [Int64: String]())
   private var conversations: [Identifier] = []
@@ -42,7 +42,7 @@ struct DifferentialRun {
   init(seed: UInt64) throws {
     random = SplitMix64(seed: seed)
     postgres = try PostgresHub()
-    // One of them has two machines.
+    // Alice has two machines.
     for handle in Self.handles + ["alice"] {
       let link = (handle, try postgres.link(handle), ModelLink(model, model.model.invite(handle)))
       let hellos = (try link.1.open(), try link.2.open())
@@ -56,7 +56,7 @@ struct DifferentialRun {
 
   private mutating func id() -> Identifier { Identifier(high: random.next(), low: random.next()) }
 
-  /// Some operations, and then what each machine sees of all conversations that they touched.
+  /// Pushes some operations, and then compares what each machine sees of the conversations that they changed.
   mutating func sequence() throws {
     for _ in 0..<10 {
       let machine = Int.random(in: 0..<links.count, using: &random)
@@ -98,7 +98,7 @@ struct DifferentialRun {
   // MARK: Operations
 
   private mutating func operation(_ machine: Int) -> HubOperation {
-    // Told again, as it was or otherwise.
+    // Repeats an earlier operation, with or without a change.
     if Int.random(in: 0..<12, using: &random) == 0, var again = pushed.randomElement(using: &random)?.operation {
       if Bool.random(using: &random) { again.payload = again.payload.map { _ in payload() } }
       if [.say, .group, .edit, .delete, .react, .begin].contains(again.act) {
@@ -122,7 +122,7 @@ struct DifferentialRun {
     return operation
   }
 
-  /// Gives a conversation that is begun an id with which this person may, mostly.
+  /// Gives a new conversation, in most cases, an id with which this person may begin it.
   private mutating func bind(_ operation: inout HubOperation, to handle: String) {
     guard let id = operation.conversation, !conversations.contains(id), random.below(15) > 0 else { return }
     let (time, me) = (Timestamp(microseconds: Int64(random.below(1 << 50))), Handle(stored: handle))
@@ -218,7 +218,7 @@ struct DifferentialRun {
       postgres.map { line($0, names.postgres, persons.postgres) } == model.map { line($0, names.model, persons.model) })
   }
 
-  /// Gives states for conversations, also for those of others and with wrong marks, and compares what each hub returns.
+  /// Sends own states, some for conversations of others or with wrong marks, and compares what each hub returns.
   private mutating func exchangeOwnStates(_ ids: [Identifier]) throws {
     let link = links[Int.random(in: 0..<links.count, using: &random)]
     let before = (
@@ -250,7 +250,7 @@ struct DifferentialRun {
     if case .entries(let entries) = batch { entries } else { [] }
   }
 
-  /// Names the ids of announcements, which each hub chooses itself, by their indices.
+  /// Gives names to the ids of announcements, which each hub chooses itself, by their conversations and revs.
   private func name(_ entries: [HubEntry], _ names: inout [Identifier: String]) {
     for entry in entries where entry.kind.map({ 1...4 ~= $0.rawValue }) == true {
       if let id = entry.id { names[id] = "\(entry.conversation) \(entry.rev)" }

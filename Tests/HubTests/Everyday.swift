@@ -6,10 +6,10 @@ import Testing
 @testable import StoreSupport
 @testable import TestSupport
 
-/// Four people, in one store and on a hub.
+/// Four people who do the same in one shared store and on a hub.
 final class Everyday {
   static let handles = ["alice", "bob", "carol", "dave"]
-  /// A conversation, by its ids in the store and on the hub.
+  /// The ids of a conversation in the shared store and on the hub.
   typealias Talk = (one: Identifier, hub: Identifier)
 
   private let hub = SharedHub()
@@ -20,11 +20,12 @@ final class Everyday {
   private var dice: SplitMix64
   private(set) var log: [String] = []
   private var said = 0
-  /// By conversation and person, the messages that were edited, deleted or reacted to while the person was out.
+  /// By conversation and person, the messages that were edited, deleted or reacted to while the person was not a
+  /// member.
   private var unseenActs: [Key: Set<Int>] = [:]
-  /// By conversation and person, the messages that were deleted for everyone while the person was out.
+  /// By conversation and person, the messages that were deleted for everyone while the person was not a member.
   ///
-  /// Who comes back pulls tombstones from a hub, which do not say who had read them.
+  /// A member who returns pulls tombstones from a hub, and a tombstone does not say who had read the message.
   private var lateTombstones: [Key: Set<Int>] = [:]
 
   private struct Key: Hashable {
@@ -41,7 +42,7 @@ final class Everyday {
     try settle()
   }
 
-  /// All that waits reaches everybody.
+  /// Syncs until every machine has everything that was queued.
   private func settle() throws {
     hub.model.clock = Timestamp.now.microseconds
     for _ in 1...3 { for machine in machines { try machine.sync() } }
@@ -68,7 +69,7 @@ final class Everyday {
     let other = outcome { try perform(act, machines[who].messenger, \.hub) }
     try settle()
     if one == "done" { try receive() }
-    // To a stranger a conversation on a hub does not exist.
+    // On a hub, a conversation does not exist for a person who was never in it.
     let isStranger = one == "not_allowed" && ["unknown_conversation", "unknown_message"].contains(other)
     guard one == other || isStranger else { throw Violation(description: "\(one) in one store, \(other) on a hub") }
     try learn(who)
@@ -102,7 +103,7 @@ final class Everyday {
     return "done"
   }
 
-  /// Learns of a conversation that the act has begun.
+  /// Adds the conversation that the act has begun, if there is one, to `talks`.
   private func learn(_ who: Int) throws {
     func new(_ messenger: Messenger, _ earlier: [Identifier]) throws -> Identifier? {
       var query = ListQuery()
@@ -121,7 +122,7 @@ final class Everyday {
 // MARK: - Acts
 
 extension Everyday {
-  /// What somebody does, with conversations by their indices in `talks`.
+  /// What a person does; conversations are indices of `talks`.
   enum Act {
     case begin(with: String, text: String)
     case group(title: String, with: [String])
@@ -234,11 +235,12 @@ extension Everyday {
 
   /// A conversation as a person sees it, in lines, without ids and times.
   ///
-  /// Former members do not learn from a hub what others read and get after their time, and nobody that somebody else
-  /// blocks a user, so that receipts of that user count.
+  /// Leaves out receipts that differ on a hub. Former members do not get the receipts that others send later. If a
+  /// person blocks a user, the others do not learn of that, so they still see that user's receipts.
   ///
   /// - Parameters:
-  ///   - unseen: messages that are left out, and those that answer them; with any, what counts messages is, too.
+  ///   - unseen: messages to leave out, together with the replies to them; if there are any, the counts of messages are
+  ///     left out, too.
   ///   - lateTombstones: messages whose status is left out.
   private func seen(
     _ messenger: Messenger, _ id: Identifier, by handle: Handle, without unseen: Set<Int>, _ lateTombstones: Set<Int>
@@ -279,7 +281,7 @@ extension Everyday {
       + messages.map { message in
         let knowsReceipts = try knowsReceipts(message)
         let reactions = message.reactions.map { "\($0.emoji)\($0.users.map(\.description).sorted())" }.sorted()
-        // Who comes back pulls a tombstone of which the hub has erased what was said, and the nonce with it.
+        // A member who returns pulls a tombstone. The hub has erased its payload, which had the nonce.
         let nonce = message.deletedAt == nil ? message.nonce : nil
         let received = receipts.filter { $0.hasPrefix("\(message.id)") }.map { $0.dropFirst(37) }.sorted()
         return """

@@ -2,10 +2,11 @@ import Testing
 
 @testable import TestSupport
 
-/// The same random acts in one store that all share and on a hub with a store for each: every person sees the same, and
-/// is refused the same.
+/// Compares one shared store with a hub on which each person has a store, after the same random acts.
 ///
-/// What one store shows is held against the reference model elsewhere.
+/// Every person must see the same, and the same acts must be refused.
+///
+/// Other tests compare one store with the reference model.
 struct EverydayTests {
   static let runs = SplitMix64.isTorture ? 400 : 24
 

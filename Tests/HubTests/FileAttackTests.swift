@@ -11,7 +11,8 @@ import Testing
 
 /// Which users get files from a hub, and what they can do to the files of others.
 ///
-/// Alice has sent Bob a file. Mallory was in a group with Alice when a file was sent there, and was removed before another.
+/// Alice has sent Bob a file. Mallory was in a group with Alice when a file was sent there, and was removed before
+/// another file was sent.
 struct FileAttackTests {
   let hub: PostgresHub
   let alice: Uploader
@@ -40,7 +41,7 @@ struct FileAttackTests {
       #expect(try link.put([Array(text.utf8)], of: file, first: 0) == FileAnswer())
     }
 
-    /// The text of a file; nil if the hub gives none.
+    /// The text of a file; nil if the hub returns none.
     func text(of file: Identifier) throws -> String? {
       var bytes: [UInt8]?
       try link.fetch(file, first: 0, count: 16) { bytes = (bytes ?? []) + $0 }
@@ -90,7 +91,7 @@ struct FileAttackTests {
     #expect(try mallory.link.put([Array("evil".utf8)], of: secret, first: 0).fault == "unknown_attachment")
     #expect(try bob.link.put([Array("evil".utf8)], of: secret, first: 0).fault == "unknown_attachment")
     #expect(try bob.text(of: secret) == "file")
-    // Who sees a file may forward it, without uploading it again.
+    // A member who sees a file may forward it without uploading it again.
     #expect(try mallory.send(seen, in: own) == nil)
     #expect(try bob.link.upload(secret, size: 4) == FileAnswer(chunks: 1, isWhole: true))
   }
@@ -105,7 +106,7 @@ struct FileAttackTests {
     #expect(try alice.link.put([chunk], of: file, first: 0) == FileAnswer())
     #expect(try alice.link.upload(file, size: 2 * chunk.count) == FileAnswer(chunks: 1))
     #expect(try alice.link.upload(file, size: chunk.count).fault == "id_taken")
-    // The answer to the first chunk was lost.
+    // Sends the first chunk again, as if its answer had been lost.
     #expect(try alice.link.put([chunk, chunk], of: file, first: 0) == FileAnswer())
     #expect(try alice.link.put([chunk], of: file, first: 2).fault == "bad_request")
     #expect(try alice.link.upload(file, size: 2 * chunk.count) == FileAnswer(chunks: 2, isWhole: true))
@@ -134,7 +135,7 @@ struct FileAttackTests {
     #expect(try bob.text(of: file) == "twice")
     try delete(second, in: group)
     #expect(try bob.text(of: file) == nil)
-    // Any push erases it.
+    // The next push of any member erases the file.
     #expect(try mallory.attacker.push([HubOperation(.profile, conversation: nil, payload: "{}")]).map(\.fault) == [nil])
     #expect(try hub.query("SELECT count(*) FROM dm.file WHERE id = '\(file)'") == ["0"])
     #expect(try hub.query("SELECT count(*) FROM dm.chunk WHERE file = '\(file)'") == ["0"])
@@ -153,7 +154,7 @@ struct FileAttackTests {
       #expect(try alice.link.put(Array(repeating: chunk, count: 20), of: file, first: 0) == FileAnswer())
     }
     _ = try hub.query("UPDATE dm.file SET unused_at = now() - interval '8 days' WHERE id IN ('\(old)', '\(new)')")
-    // An upload that goes on while other calls erase it goes on from what is left.
+    // While other calls erase an upload, the uploader can continue after the chunks that are left.
     #expect(try bob.link.upload(.random, size: 1) == FileAnswer())
     for file in [old, new] {
       let count = try alice.link.upload(file, size: 40 * chunk.count).chunks
@@ -177,19 +178,19 @@ struct FileAttackTests {
     #expect(try alice.send(file, in: direct, id: message) == nil)
     _ = try hub.query("UPDATE dm.file SET unused_at = now() - interval '8 days' WHERE id = '\(old)' RETURNING 1")
     try alice.attacker.connection.execute("BEGIN")
-    // It refuses the chunk, and locks the file.
+    // The hub refuses each chunk, and the open transaction keeps the lock of the file.
     for file in [file, old] { #expect(try alice.attacker.state(of: "SELECT dm1.put('\(file)', 9, 'x')") == "ok") }
     _ = try hub.query("UPDATE dm.entry SET expires_at = now() - interval '1 day' WHERE id = '\(message)' RETURNING 1")
     let start = monotonicMicroseconds()
     for _ in 0..<3 { #expect(try mallory.attacker.push([.say("x", in: group)]).map(\.fault) == ["not_allowed"]) }
     #expect(try bob.attacker.push([.say("hello", in: direct)]).map(\.fault) == [nil])
-    // Far less than the time after which a lock is given up.
+    // This is less than the three seconds for which one push would wait for a lock.
     #expect(monotonicMicroseconds() - start < 2_000_000)
     #expect(try bob.text(of: file) == nil)
     try alice.attacker.connection.execute("COMMIT")
     for _ in 0..<2 { #expect(try bob.attacker.push([.say("hello", in: direct)]).map(\.fault) == [nil]) }
     #expect(try hub.query("SELECT count(*) FROM dm.file WHERE id = '\(file)'") == ["0"])
-    // What an open transaction has uploaded counts as soon as it is there.
+    // Chunks count against the limit when they arrive, not when the upload is complete.
     let (first, second, chunk) = (Identifier.random, Identifier.random, [UInt8](repeating: 7, count: 262_144))
     try hub.administrator.limit([.fileBytesPerHour((1 << 20) + 4096)])
     for file in [first, second] { #expect(try alice.link.upload(file, size: 4 * chunk.count) == FileAnswer()) }

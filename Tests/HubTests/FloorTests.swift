@@ -28,7 +28,7 @@ struct FloorTests {
   private func keep(_ count: Int, _ machine: Machine) throws {
     try machine.messenger.keep(.last(count))
     _ = try machine.messenger.trimMessages(slack: 0)
-    // What is missing is fetched by the engine of the test.
+    // The engine of the test fetches missing messages.
     let (engine, location) = (machine.engine, machine.messenger.location)
     _ = createFolder(location.live)
     machine.messenger.pages = Messenger.PageSource(limit: { .seconds(5) }) {
@@ -101,7 +101,7 @@ struct FloorTests {
     let news = try bob.store.integers("SELECT count(*) FROM change WHERE kind = 1 AND rev > \(before?.number ?? 0)")
     #expect(news == [[0]])
     #expect(try bob.messenger.conversations().map(\.unreadCount) == [1])
-    // It is limited again.
+    // The next trim removes the older messages again.
     _ = try bob.messenger.trimMessages(slack: 0)
     #expect(try stored(bob) == Array(32...41))
     try bob.check()
@@ -144,7 +144,7 @@ struct FloorTests {
     try settle([alice, bob, carol])
     _ = try bob.messenger.trimMessages(slack: 0)
     let left = try bob.store.integers("SELECT count(*) FROM message WHERE text LIKE 'report%'")
-    // Ten of all, and those of Carol before them, which Bob has not read.
+    // The last ten messages are left, and the earlier messages of Carol, which Bob has not read.
     #expect(try #require(left.first?.first ?? nil) <= 17)
     try bob.check()
     _ = try bob.messenger.setBlocked(false, [Handle("carol")])

@@ -7,7 +7,7 @@ import Testing
 @testable import StoreSupport
 @testable import TestSupport
 
-/// What a hub, or a member of it, says of conversations that have moved.
+/// Hints of a hub, or of a hostile member, about conversations that have changed.
 struct HintTests {
   let hub = SharedHub()
 
@@ -31,7 +31,7 @@ struct HintTests {
     try alice.engine.compare()
     try alice.engine.drain()
     #expect(try alice.texts("bob") == ["1 alice: hello", "2 bob: news"])
-    // A hint with news is believed again.
+    // After a comparison has found a change, the next hint is followed at once.
     try bob.say("more", to: "alice")
     try bob.sync()
     alice.link.hints = [HubHint(conversations: [conversation])]
@@ -86,7 +86,7 @@ struct HintTests {
     removeFile(location.liveRead)
     #expect(readers(after: location.liveFollowed, seconds: 50) == (false, false))
     #expect(readers(after: location.liveFollowed, seconds: 40) == (true, true))
-    // Whatever its time says, a file that changes while the process runs was touched now.
+    // A file that changes while the process runs counts as touched now, whatever its time is.
     var later = Readers(location)
     _ = later.areFollowing()
     SignalFile.set(Timestamp(microseconds: 1_000_000), of: location.liveFollowed)

@@ -7,7 +7,7 @@ import Testing
 @testable import StoreSupport
 @testable import TestSupport
 
-/// What a hostile member, or a hub that is not what it should be, puts into a log never stops another's store.
+/// Entries of a hostile member or of a faulty hub never stop the store of another member.
 struct HostileLogTests {
   @Test(arguments: 1...60) func `entries with random contents do not damage a store, and other conversations go on`(
     seed: UInt64
@@ -27,7 +27,7 @@ struct HostileLogTests {
     }
     try alice.sync()
     try alice.check()
-    // What has no fault of its own goes on.
+    // A conversation without faulty entries goes on.
     try bob.say("hello", to: "alice")
     try bob.sync()
     try alice.sync()
@@ -49,7 +49,7 @@ struct HostileLogTests {
       return Array(
         #"{"v":1,"text":"x","reply_to":"\#(Identifier(high: 7, low: 7))","nonce":"n","forwarded_from":"@"}"#.utf8)
     case 6:
-      // The same file and content again and again, as different sizes.
+      // Always the same file and content, but with different sizes.
       let content =
         #""file":"\#(Identifier(high: 9, low: 9))","sha256":"\#(String(repeating: "0", count: 64))","size_bytes":\#(dice.below(9))"#
       return Array(
@@ -81,7 +81,7 @@ struct HostileLogTests {
     return operation
   }
 
-  /// Changes the newest entry to what no hub would make.
+  /// Changes the newest entry into one that no hub would write.
   private func garble(_ model: inout ModelHub, _ group: Identifier, _ dice: inout SplitMix64) {
     guard var conversation = model.conversations[group], let entry = conversation.entries.last else { return }
     var garbled = entry

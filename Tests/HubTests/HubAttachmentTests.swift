@@ -4,17 +4,17 @@ import Testing
 @testable import DMModel
 @testable import TestSupport
 
-/// The attachments of a payload, which any member may have written with a program of their own.
+/// Reading the attachments of a payload, which any member may have written with a program of their own.
 struct HubAttachmentTests {
   private let hash = String(repeating: "ab", count: 32)
 
-  /// The attachments of a payload with this JSON in the place of one, after one that can be read.
+  /// Reads a payload with a valid attachment, and this JSON as the second attachment.
   private func read(_ json: String) -> [HubAttachment] {
     let good = #"{"file":"\#(Identifier(high: 1, low: 1))","sha256":"\#(hash)","size_bytes":1,"name":"good"}"#
     return HubPayload.text(Array(#"{"v":1,"attachments":[\#(good),\#(json)]}"#.utf8))?.attachments ?? []
   }
 
-  /// The members that an attachment must have, and others.
+  /// The JSON members that an attachment must have, and then `others`.
   private func members(_ others: String = "") -> String {
     #""file":"\#(Identifier(high: 2, low: 2))","sha256":"\#(hash)","size_bytes":7\#(others)"#
   }

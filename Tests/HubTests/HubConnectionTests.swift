@@ -4,14 +4,14 @@ import Testing
 @testable import DMStore
 @testable import DMSync
 
-/// What the connection says to the events of a hub.
+/// What `HubConnection` returns for the events of a hub.
 struct HubConnectionTests {
   private let a = Identifier.random
   private let b = Identifier.random
   private let first = Identifier.random
   private let second = Identifier.random
 
-  /// One that can be asked within an expectation.
+  /// A connection whose methods can be called within `#expect`.
   @dynamicMemberLookup private final class Asked {
     private var connection = HubConnection()
     func take(_ event: HubConnection.Event) -> [HubConnection.Output] { connection.take(event) }
@@ -20,7 +20,7 @@ struct HubConnectionTests {
     subscript<Value>(dynamicMember path: KeyPath<HubConnection, Value>) -> Value { connection[keyPath: path] }
   }
 
-  /// A connection that was let in.
+  /// A connection that the hub has accepted.
   private func open(isStandby: Bool = false) -> Asked {
     let connection = Asked()
     let hello = HubHello(
@@ -29,7 +29,7 @@ struct HubConnectionTests {
     return connection
   }
 
-  /// A log that this store has up to rev 5.
+  /// A log that this store has up to `rev`.
   private func held(_ rev: Int64 = 5, namedRev: Int64 = 5, sees: VisibleRevs = VisibleRevs(from: 1))
     -> HubConversations.Row
   {

@@ -7,7 +7,7 @@ import Testing
 @testable import StoreSupport
 @testable import TestSupport
 
-/// A token that somebody else has read on its way, and addresses and certificates that are none.
+/// Tokens that another person has read, and invalid addresses and certificates.
 struct InvitationTests {
   @Test func `joining ends the connection of a thief who has read the token`() throws {
     let hub = try PostgresHub()
@@ -16,7 +16,7 @@ struct InvitationTests {
     try thief.run([PQConnection.Statement("SELECT * FROM dm1.hello(1)")])
     try Joining(TemporaryStore(users: []).messenger("dave")).join(invitation)
     #expect(throws: HubFault.self) { try thief.run([PQConnection.Statement("SELECT * FROM dm1.changed(NULL)")]) }
-    // The password is another one.
+    // The login now has another password.
     #expect(throws: HubFault.self) { try PQConnection(Credentials(invitation).settings()) }
   }
 
@@ -47,7 +47,8 @@ struct InvitationTests {
     let settings = Dictionary(uniqueKeysWithValues: try credentials.settings().map { ($0.name, $0.value) })
     #expect((settings["sslmode"] == "verify-full") == isVerified)
     #expect(!isVerified || settings["channel_binding"] == "require")
-    // A password is never told: by SCRAM alone, or bound to the channel, which is SCRAM, or to a folder of the server.
+    // The password itself is never sent: the connection requires SCRAM, requires channel binding, which needs SCRAM, or
+    // uses a socket in a folder of the server.
     let isSent = settings["require_auth"] == nil && settings["channel_binding"] != "require" && !host.hasPrefix("/")
     #expect(!isSent)
   }

@@ -7,12 +7,12 @@ import Testing
 @testable import StoreSupport
 @testable import TestSupport
 
-/// Messages that a later version of dm has written: this one cannot read them, and keeps them.
+/// Messages that a later version of dm has written: this version cannot read them, but keeps them.
 struct LaterVersionTests {
   let hub = SharedHub()
   let payload = Array(#"{"v":2,"words":"later"}"#.utf8)
 
-  /// Alice's machine, to which bob's has sent a message that cannot be read, and the message.
+  /// Alice's machine, Bob's machine, and a message that Bob's machine has sent and Alice's machine cannot read.
   private func received() throws -> (alice: Machine, bob: Identifier, said: HubOperation) {
     let alice = try hub.joined("alice")
     let bob = hub.model.invite("bob")

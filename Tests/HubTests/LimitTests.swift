@@ -31,12 +31,12 @@ struct LimitTests {
     try hub.administrator.limit([.act("say", perMinute: 60), .act("title", perMinute: 1)])
     let title = HubOperation(.title, conversation: group, payload: "{}")
     let answers = try alice.push([title] + says(59) + [title] + says(1))
-    // The second title is one too many, and what follows it waits with it.
+    // The second title is over the limit, and the operation after it waits, too.
     #expect(answers.prefix(60).allSatisfy { $0.fault == nil })
     #expect(answers.suffix(2).map(\.fault) == ["over_quota", "over_quota"])
     let wait = try #require(answers.last?.retryAt).microseconds - Timestamp.now.microseconds
     #expect(50_000_000...60_000_000 ~= wait, "\(wait)")
-    // One of the sixty is left.
+    // One more message is within the limit of sixty.
     #expect(try alice.push(says(2)).map(\.fault).contains("over_quota"))
     let others = try alice.push([HubOperation(.avatar, conversation: group, payload: "{}")])
     #expect(others.map(\.fault) == [nil])
@@ -57,7 +57,7 @@ struct LimitTests {
     try hub.administrator.limit([.bytesPerHour(1 << 20), .act("say", perMinute: 2)])
     let first = try alice.push(says(10, bytes: 200_000))
     #expect(first.map { $0.fault == nil } == [true, true] + Array(repeating: false, count: 8))
-    // The limit of acts stops the third; the bytes would stop the fourth, and much longer.
+    // The limit of acts stops the third operation. The limit of bytes would stop the fourth, and for much longer.
     let wait = try #require(first.last?.retryAt).microseconds - Timestamp.now.microseconds
     #expect(0...31_000_000 ~= wait, "\(wait)")
     try hub.administrator.limit([.act("say", perMinute: 100)])
@@ -73,7 +73,7 @@ struct LimitTests {
     let kept = says(3, bytes: 300_000)
     let seqs = try alice.push(kept + says(1, bytes: 300_000)).map { $0.fault ?? "done" }
     #expect(seqs == ["done", "done", "done", "over_quota"])
-    // What needs no room is done, and deletes a message.
+    // An operation that needs no space is carried out; here it deletes a message.
     let entries = try alice.pull(group).filter { $0.kind == .message }
     let delete = HubOperation(.delete, nonce: .random, conversation: group, id: entries[0].id, seq: entries[0].seq)
     let answers = try alice.push([delete] + says(1, bytes: 300_000))
@@ -83,7 +83,7 @@ struct LimitTests {
     try hub.server.psql(
       hub.database, "UPDATE dm.person SET counted_at = counted_at - interval '11 minutes' WHERE kept > 0")
     #expect(try alice.push(says(1, bytes: 300_000)).map(\.fault) == [nil])
-    // What was there before the limit counts, too.
+    // Bytes that were stored before the limit was set count, too.
     try hub.administrator.limit([], keepsAll: true)
     #expect(try alice.push(says(1, bytes: 300_000)).map(\.fault) == [nil])
     try hub.administrator.limit([.bytesPerPerson(1 << 20)])

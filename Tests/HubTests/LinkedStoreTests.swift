@@ -8,7 +8,7 @@ import Testing
 @testable import StoreSupport
 @testable import TestSupport
 
-/// Stores that are linked to a hub, and what of an act of one the others see.
+/// Stores that are linked to a hub, and what they see of acts in other stores.
 struct LinkedStoreTests {
   let hub = SharedHub()
 
@@ -40,7 +40,7 @@ struct LinkedStoreTests {
       _ = try machine.messenger.edit([Edit(MessageReference("\(other):1"), .react("👍"))])[0].get()
     }
     for machine in [bob, alice, bob] { try machine.sync() }
-    // Who gives the same one again keeps their place, also while that waits.
+    // A user who gives the same reaction again keeps their position in the list, even while the reaction is queued.
     _ = try alice.messenger.edit([Edit(MessageReference("bob:1"), .react("👍"))])[0].get()
     _ = try bob.messenger.edit([Edit(MessageReference("alice:1"), .react("👍"))])[0].get()
     try alice.sync()
@@ -96,7 +96,7 @@ struct LinkedStoreTests {
     try alice.sync()
     try alice.say("hello", to: "bob")
     try alice.sync()
-    // Bob's machine hears of the conversation after both.
+    // Bob's machine learns of the conversation only after the message was sent.
     try bob.sync()
     #expect(try bob.messenger.received([.message]) == ["1 alice: hello"])
     let second = try hub.joined("bob")
@@ -148,7 +148,7 @@ struct LinkedStoreTests {
     }
     try bob.say("four", to: "+ops")
     try bob.sync()
-    // Nothing else waits for the receipt.
+    // Only the receipt waits; the message was pushed without it.
     #expect(try bob.messenger.outbox().map(\.act) == ["delivered"])
     #expect(try bob.messenger.hubStatus().queuedCount == 0)
     try alice.sync()
@@ -171,7 +171,7 @@ struct LinkedStoreTests {
     let bob = try hub.joined("bob")
     for machine in [bob, alice] { try machine.sync() }
     #expect(try alice.messages("bob").map(\.status) == [.delivered])
-    // Another machine of bob's has nothing to acknowledge.
+    // Another machine of Bob has nothing to acknowledge.
     let second = try hub.joined("bob")
     #expect(try second.messenger.outbox().isEmpty)
     _ = try bob.messenger.setBlocked(true, [Handle("alice")])
@@ -254,7 +254,7 @@ struct LinkedStoreTests {
 }
 
 extension Machine {
-  /// Checks the whole store; what is set aside is no fault of it.
+  /// Checks the whole store; conversations that are set aside do not count as faults.
   func check() throws {
     let findings = try store.upkeep.check(deep: true).findings.filter { $0.check != .hub }
     #expect(findings.isEmpty, "\(findings)")

@@ -6,7 +6,7 @@ import Testing
 @testable import StoreSupport
 @testable import TestSupport
 
-/// What waits on a machine, and several machines of one person.
+/// Operations that wait on a machine, and several machines of one person.
 struct MachinesTests {
   let hub = SharedHub()
 
@@ -19,7 +19,7 @@ struct MachinesTests {
     for machine in [bob, second] {
       _ = try machine.messenger.send(Outgoing(to: ConversationReference("alice"), text: "answer", nonce: "r1"))
     }
-    // The second hears of the answer before it has told its own.
+    // The second machine learns that there is an answer before it has pushed its own.
     try bob.sync()
     try second.engine.compare()
     second.link.isDeaf = true
@@ -46,7 +46,7 @@ struct MachinesTests {
     try settle([bob])
     _ = try bob.messenger.edit([Edit(.id(sent.id), .delete(forEveryone: true))])[0].get()
     try settle([bob])
-    // What comes to the second is a message without words, and so without the bot's nonce.
+    // The second machine pulls a message without a payload, and so without the bot's nonce.
     try second.sync()
     _ = try second.messenger.send(answer)
     try settle([second])
@@ -62,7 +62,7 @@ struct MachinesTests {
     try settle([alice, bob])
     _ = try alice.messenger.remove([Handle("bob")], from: ConversationReference("+ops"))
     try alice.sync()
-    // Bob does not know yet.
+    // Bob's machine does not know yet that Bob was removed.
     let sent = try bob.say("too late", to: "+ops")
     bob.link.isDeaf = true
     #expect(throws: HubFault.self) { try bob.engine.drain() }
@@ -85,7 +85,7 @@ struct MachinesTests {
     try settle([bob, alice])
     _ = try alice.messenger.remove([Handle("bob")], from: ConversationReference("+ops"))
     try alice.sync()
-    // Bob does not know yet.
+    // Bob's machine does not know yet that Bob was removed.
     _ = try bob.messenger.edit([Edit(MessageReference("+ops:2"), .text("new"))])[0].get()
     #expect(try bob.texts("+ops").last == "2 bob: new")
     for _ in 1...2 {
@@ -114,7 +114,7 @@ struct MachinesTests {
     _ = try alice.messenger.edit([Edit(.id(sent.id), .text("two"))])[0].get()
     alice.engine.close()
     try alice.engine.connect()
-    // The message goes first, because the edit names its number.
+    // The message is pushed first, because the edit names its number.
     try alice.engine.exchange()
     #expect(try alice.texts("bob") == ["1 alice: hello", "2 alice: two"])
     try settle([alice, bob])
@@ -136,7 +136,7 @@ struct MachinesTests {
     try alice.say("two", to: "bob")
     try settle([alice, bob])
     #expect(try bob.texts("alice") == ["1 alice: hello"])
-    // As if the hour had passed.
+    // Ends the delay of the operations, as if the hour had passed.
     let store = try #require(try alice.messenger.existingStore())
     try store.write {
       for operation in try store.outbox.pending() { try store.outbox.postpone(operation.key, until: nil) }

@@ -19,7 +19,7 @@ struct ModelFiles {
 }
 
 extension ModelHub {
-  /// Small, so that a file of a simulation has many chunks.
+  /// Chunks are small, so that a file of a simulation has many of them.
   static let chunkBytes = 16
 
   mutating func upload(_ machine: Identifier, _ id: Identifier, size: Int) throws -> FileAnswer {
@@ -78,7 +78,7 @@ extension ModelHub {
   }
 }
 
-/// A link for files to the model.
+/// A link to the model, for files.
 final class ModelFileLink: FileLink {
   private let hub: SharedHub
   private let machine: Identifier
@@ -106,7 +106,7 @@ final class ModelFileLink: FileLink {
   func close() {}
 }
 
-/// A link for files to the model that loses calls and answers, and ends the program.
+/// A link to the model, for files, that loses calls and answers, and kills the program.
 final class FaultyFileLink: FileLink {
   var faults: Faults
   private let link: ModelFileLink
@@ -130,7 +130,7 @@ final class FaultyFileLink: FileLink {
   func upload(_ file: Identifier, size: Int) throws -> FileAnswer { try call { try link.upload(file, size: size) } }
 
   func put(_ chunks: [[UInt8]], of file: Identifier, first: Int) throws -> FileAnswer {
-    // A connection that ends has carried some of the chunks.
+    // Some of the chunks arrive before the connection is lost.
     if dice.chance(faults.lostReply) {
       _ = try link.put(Array(chunks.prefix(dice.below(chunks.count + 1))), of: file, first: first)
       throw HubFault.lost("reply")

@@ -5,7 +5,7 @@
 // Machines that keep only the last messages.
 
 extension ModelHub {
-  /// The beginning of a conversation; nil if it must be pulled from its beginning.
+  /// The start of a conversation at its floor; nil if the conversation must be pulled from its beginning.
   func start(_ machine: Identifier, of id: Identifier, keeping kept: KeptMessages) throws -> HubStart? {
     let me = try hello(machine).person
     guard let conversation = conversations[id], let member = conversation.members[me], member.sees.isOpen,
@@ -40,7 +40,7 @@ extension ModelHub {
     }?.seq ?? conversation.seq + 1
   }
 
-  /// For each person one entry of a kind, into which theirs are merged.
+  /// One entry for each person, which merges all entries of that person and kind.
   private func merged(_ entries: [HubEntry], _ kind: HubEntry.Kind, _ last: HubEntry) -> [HubEntry] {
     let all = Dictionary(grouping: entries.filter { $0.kind == kind }, by: \.actor)
     return all.keys.sorted().map { person in

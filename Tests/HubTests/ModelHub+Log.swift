@@ -37,7 +37,7 @@ extension ModelHub {
 }
 
 extension ModelHub {
-  /// The messages of a conversation as a member sees them, a line each.
+  /// The messages of a conversation as a member sees them, each as a line.
   func shown(_ conversation: Conversation, to member: Member, without deleted: Set<Identifier>) -> [String] {
     let entries = conversation.entries.filter {
       $0.kind.map { $0.rawValue < 16 } == true && member.sees.contains($0.rev)

@@ -3,7 +3,7 @@
 @testable import DMSync
 @testable import TestSupport
 
-/// Who comes and who goes, and what is set.
+/// Operations that add and remove members, or change settings.
 extension ModelHub {
   func persons(_ operation: HubOperation) throws -> [Int64] {
     let found = operation.arguments.handles.map { person(named: $0)?.id }
@@ -15,7 +15,7 @@ extension ModelHub {
 
   private static let mostRanges = 512
 
-  /// What somebody who comes back sees of the time they were away.
+  /// The revs from a person's absence that the person sees after the return.
   private func doneMeanwhile(_ sees: VisibleRevs, in conversation: Conversation) -> [Int64] {
     guard let end = sees.ranges.last?.upperBound else { return [] }
     let seen = Set(

@@ -1,7 +1,7 @@
 @testable import DMKit
 @testable import DMSync
 
-/// What persons alone decide, in the model of a hub.
+/// The own states of persons, in the model of a hub.
 extension ModelHub {
   mutating func ownStates(
     _ machine: Identifier, after since: Int64, _ changes: [HubOwnState], limit: Int

@@ -33,7 +33,7 @@ extension ModelHub {
       guard done.act == operation.act, done.conversation == operation.conversation || operation.act == .begin,
         operation.arguments.isLax || done.digest == nil || done.digest == operation.digest
       else { throw Refusal("nonce_conflict") }
-      // A former member learns nothing of what came after their time.
+      // A former member must not learn of entries from after they left.
       guard conversations[done.conversation]?.members[me]?.sees.contains(done.rev) == true else {
         return HubAnswer(conversation: done.conversation, isDuplicate: true)
       }
@@ -209,7 +209,7 @@ extension ModelHub {
     }
   }
 
-  /// Refuses what is for some members only, while others are in the conversation.
+  /// Refuses an operation if the conversation has a member who is not in the operation's audience.
   private func refuseOthers(_ operation: HubOperation, in conversation: Conversation) throws {
     guard let audience = operation.arguments.audience else { return }
     let members = conversation.members.filter { $0.value.sees.isOpen }.keys
@@ -218,7 +218,7 @@ extension ModelHub {
     }
   }
 
-  /// Forgets what operations upon a message were asked to be, from which the words could be guessed.
+  /// Erases the digests of the operations on a message, because the text could be guessed from them.
   private mutating func forgetDigests(of seq: Int?, _ kinds: [HubEntry.Kind], in conversation: Conversation) {
     for entry in conversation.entries where entry.seq == seq && entry.kind.map(kinds.contains) == true {
       if let nonce = entry.nonce { done[DoneKey(person: entry.actor, nonce: nonce)]?.digest = nil }
@@ -231,7 +231,7 @@ extension ModelHub {
       .compactMap(\.seq).filter { $0 <= 1 << 40 }.sorted()
   }
 
-  /// The numbers of ranges that a member sees and has not marked.
+  /// The parts of `ranges` that a member sees and has not marked as read.
   private func unread(_ ranges: [SeqRange], _ member: Member, in conversation: Conversation) throws -> [SeqRange] {
     guard 1...1000 ~= ranges.count, ranges.allSatisfy({ $0.lowerBound >= 1 && $0.upperBound <= 1 << 40 }) else {
       throw Refusal("bad_request")
@@ -246,7 +246,7 @@ extension ModelHub {
 }
 
 extension HubOperation {
-  /// Of what it does, but not of where: as the hub compares what is told twice.
+  /// A digest that the hub compares if a nonce is used again; it does not depend on the conversation.
   var digest: Int {
     var arguments = arguments
     arguments.isLax = false

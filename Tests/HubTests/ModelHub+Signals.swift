@@ -2,20 +2,20 @@
 @testable import DMStore
 @testable import DMSync
 
-/// What a hub knows for seconds.
+/// The signals of a hub, which are valid for seconds.
 struct ModelSignals {
   struct Present {
     var at: Int64
     var hiddenFrom: Set<Int64>
   }
 
-  /// Until when a person types in a conversation, in microseconds.
+  /// By conversation and person, the time until which the person types, in microseconds.
   var typing: [Identifier: [Int64: Int64]] = [:]
   var presence: [Int64: Present] = [:]
 }
 
 extension ModelHub {
-  /// Takes the signals of a machine, and returns those of others.
+  /// Stores the signals of a machine, and returns those of others.
   mutating func signals(_ machine: Identifier, _ own: HubSignals) throws -> [HubSignal] {
     let me = try hello(machine).person
     for (conversation, rest) in own.typing where isMember(me, conversation) {

@@ -3,9 +3,9 @@
 @testable import DMSync
 @testable import TestSupport
 
-/// The hub as its protocol describes it, in memory: what PostgreSQL is compared with, and what simulations run on.
+/// A hub in memory that follows the protocol: PostgreSQL is compared with it, and simulations run on it.
 ///
-/// A value: a copy is a backup.
+/// It is a value, so a copy of it is a backup.
 struct ModelHub {
   struct Person {
     let id: Int64
@@ -15,7 +15,7 @@ struct ModelHub {
     let createdAt: Timestamp
     var rev: Int64
     var isDisabled = false
-    /// The last rev of their own states.
+    /// The last rev of the person's own states.
     var ownRev: Int64 = 0
     var ownStates: [Identifier: HubOwnState] = [:]
     var ownEpochs: [Identifier: Identifier] = [:]
@@ -28,7 +28,7 @@ struct ModelHub {
     var read: [SeqRange] = []
     var deliveredSeq = 0
 
-    /// The last rev that they see.
+    /// The last rev that the member sees, if `rev` is the last rev of the conversation.
     func last(of rev: Int64) -> Int64 { sees.isOpen ? rev : (sees.ranges.last?.upperBound ?? 1) - 1 }
   }
 
@@ -39,10 +39,11 @@ struct ModelHub {
     var seq = 0
     var members: [Int64: Member] = [:]
     var expireAfter: Int64?
-    /// When it moved last, and when each former member's last entry came.
+    /// The values of `moves` at the last change of the conversation and, in `ended`, at the last entry of each former
+    /// member.
     var touched: Int64
     var ended: [Int64: Int64] = [:]
-    /// The revs of entries that are gone from a damaged hub.
+    /// The revs of entries that a damaged hub has lost.
     var lost: Set<Int64> = []
 
     var rev: Int64 { Int64(entries.count) }
@@ -51,12 +52,12 @@ struct ModelHub {
     }
   }
 
-  /// What an operation was the first time.
+  /// An operation that was carried out; recognizes the operation if it is pushed again.
   struct Done {
     let act: Outbox.Act
     let conversation: Identifier
     let rev: Int64
-    /// Nil once what was written is erased.
+    /// Nil after the payload was erased.
     var digest: Int?
   }
 
@@ -69,7 +70,7 @@ struct ModelHub {
   var epoch = Identifier(high: 2, low: 1)
   var startedAt = Timestamp(microseconds: 1)
   var isStandby = false
-  /// Until when everybody has sent too much.
+  /// The time until which every push is over the quota; nil if none is.
   var retryAt: Timestamp?
   var persons: [Int64: Person] = [:]
   var machines: [Identifier: Int64] = [:]
@@ -77,9 +78,9 @@ struct ModelHub {
   var conversations: [Identifier: Conversation] = [:]
   var done: [DoneKey: Done] = [:]
   var messageIDs: Set<Identifier> = []
-  /// Counts what changes; the horizon of a comparison.
+  /// The number of changes, which is also the horizon of a comparison.
   var moves: Int64 = 1
-  /// The clock, in microseconds, which each entry moves on.
+  /// The clock, in microseconds; each entry advances it.
   var clock: Int64 = 1_700_000_000_000_000
   var random: SplitMix64
   /// The stamp of each machine's store.
@@ -91,7 +92,7 @@ struct ModelHub {
 
   mutating func randomID() -> Identifier { Identifier(high: random.next(), low: random.next()) }
 
-  /// Adds a machine of a person, who is new if nobody has the handle.
+  /// Adds a machine of the person with a handle; adds the person first if there is none.
   mutating func invite(_ handle: String) -> Identifier {
     let machine = randomID()
     if let person = persons.values.first(where: { $0.handle == handle }) {
@@ -219,13 +220,13 @@ struct ModelHub {
 
   // MARK: Being set back
 
-  /// Becomes a copy of an earlier state, as after a restore: people keep what they have pulled.
+  /// Returns to an earlier state, as after a restore; machines keep what they have pulled.
   mutating func restore(_ backup: ModelHub) {
     let (random, clock, moves) = (random, clock, moves)
     self = backup
     (self.random, self.clock, self.moves) = (random, clock, moves + 1)
     epoch = randomID()
-    // Signals are in no backup.
+    // A backup has no signals.
     signals = ModelSignals()
   }
 }

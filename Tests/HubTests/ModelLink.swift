@@ -6,17 +6,17 @@
 /// A hub that several machines of a test share.
 final class SharedHub {
   var model = ModelHub()
-  /// Requests that machines have given up and the hub carries out later, with their times.
+  /// Requests that the hub carries out later, at these times, after the machines have given them up.
   var ghosts: [(at: Int64, run: (inout ModelHub) throws -> Void)] = []
 
   func runGhosts(at time: Int64) {
     let due = ghosts.filter { $0.at <= time }
     ghosts.removeAll { $0.at <= time }
-    // What becomes of it nobody learns.
+    // No machine gets the result.
     for ghost in due { _ = Result { try ghost.run(&model) } }
   }
 
-  /// A store that joined as a new machine of a person.
+  /// Adds a new machine of a person, with a store that has joined the hub.
   func joined(_ handle: String) throws -> Machine { try Machine(self, handle) }
 }
 
@@ -27,12 +27,12 @@ final class ModelLink: HubLink {
   /// Whether requests are lost.
   var isDeaf = false
   private(set) var comparisons = 0
-  /// Whether the hub is to notify this machine.
+  /// Whether the hub notifies this machine.
   private(set) var listens = false
   private(set) var exchanges = 0
   /// The operations of which other machines are notified.
   private(set) var announced: [Outbox.Act] = []
-  /// What the next waits bring.
+  /// The hints that the next calls of `wait` return.
   var hints: [HubHint] = []
   /// The kind of entries that the next pull leaves out.
   var missing: HubEntry.Kind?
@@ -42,9 +42,9 @@ final class ModelLink: HubLink {
   /// Whether the answers to given own states are lost.
   var losesOwnStates = false
 
-  /// Whether the hub cannot give pages in time.
+  /// Whether the hub cannot return pages in time.
   var failsPages = false
-  /// The most entries that the hub can give in time; nil for any number.
+  /// The maximum number of entries that the hub can return in time; nil for any number.
   var most: Int?
 
   init(_ hub: SharedHub, _ machine: Identifier) {
@@ -82,7 +82,7 @@ final class ModelLink: HubLink {
     return answers
   }
 
-  /// Gives some entries of the first conversation, and then no more in time.
+  /// Returns some entries of the first conversation, and then times out.
   private func giveSome(_ pulling: [HubPull], _ most: Int, _ batch: (HubBatch) throws -> Void) throws {
     if let first = pulling.first, let some = try hub.model.pull(machine, first, limit: most / 2) { try batch(some) }
     throw HubFault.timedOut("57014")
@@ -109,12 +109,12 @@ final class ModelLink: HubLink {
   func close() { listens = false }
 }
 
-/// Carries until each machine has what the others have said.
+/// Syncs until each machine has the messages of the others.
 func settle(_ machines: [Machine]) throws {
   for _ in 1...3 { for machine in machines { try machine.sync() } }
 }
 
-/// The same over new connections, which compare all conversations.
+/// Syncs as `settle` does, but over new connections, which compare all conversations.
 func connectAnewAndSettle(_ machines: [Machine]) throws {
   for machine in machines { machine.engine.close() }
   try settle(machines)
@@ -127,7 +127,7 @@ final class Machine {
   let engine: SyncEngine
   let link: ModelLink
 
-  /// - Parameter fills: whether everything comes at once.
+  /// - Parameter fills: whether the machine syncs at once.
   init(_ hub: SharedHub, _ handle: String, fills: Bool = true) throws {
     store = try TemporaryStore(users: [])
     messenger = try store.messenger(handle)
@@ -138,7 +138,7 @@ final class Machine {
     if fills { try sync() }
   }
 
-  /// Everything that waits goes, and everything that is new comes.
+  /// Pushes everything that is queued, and pulls everything that is new.
   func sync() throws {
     if engine.hello == nil { try engine.connect() } else { try engine.compare() }
     try engine.drain()

@@ -6,7 +6,7 @@ import Testing
 @testable import StoreSupport
 @testable import TestSupport
 
-/// Ids that the hub did not keep: they were printed, and are still understood.
+/// Ids of queued messages that the hub has replaced: they were printed, so they must stay valid.
 struct OtherIDsTests {
   let hub = SharedHub()
 

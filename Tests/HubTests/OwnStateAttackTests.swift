@@ -8,7 +8,7 @@ import Testing
 @testable import StoreSupport
 @testable import TestSupport
 
-/// What persons alone decide, on a real hub, and what others can do to it.
+/// Own states on a real hub, and what other members can do to them.
 struct OwnStateAttackTests {
   let hub: PostgresHub
   let alice: Attacker

@@ -4,13 +4,13 @@
 @testable import StoreSupport
 @testable import TestSupport
 
-/// A user with two machines, and another who writes to them.
+/// A test with a user who has two machines, and with another user who writes to them.
 protocol OwnStateScene {
   var hub: SharedHub { get }
 }
 
 extension OwnStateScene {
-  /// Alice, who has sent five messages to Bob, and two machines of Bob.
+  /// The machine of Alice, who has sent five messages to Bob, and the two machines of Bob.
   func machines() throws -> (alice: Machine, first: Machine, second: Machine) {
     let (alice, first, second) = (try hub.joined("alice"), try hub.joined("bob"), try hub.joined("bob"))
     try settle([alice, first, second])

@@ -6,7 +6,7 @@ import Testing
 @testable import StoreSupport
 @testable import TestSupport
 
-/// What a user alone decides, on several machines.
+/// Own states, which are what a user alone decides, on several machines.
 struct OwnStateTests: OwnStateScene {
   let hub = SharedHub()
 
@@ -108,7 +108,7 @@ struct OwnStateTests: OwnStateScene {
     for machine in [first, second] {
       let seen = try conversation(machine)
       #expect(seen.isPinned && seen.mutedUntil == .forever && seen.unreadCount == 2)
-      // The last one to arrive wins.
+      // The draft that reaches the hub last wins.
       #expect(seen.draftText == "from the second")
     }
   }

@@ -6,7 +6,7 @@ import Testing
 @testable import StoreSupport
 @testable import TestSupport
 
-/// What can go wrong while several machines exchange what their user alone decides.
+/// What can go wrong while several machines of a user exchange own states.
 struct OwnStateTroubleTests: OwnStateScene {
   let hub = SharedHub()
 
@@ -33,7 +33,7 @@ struct OwnStateTroubleTests: OwnStateScene {
       let bytes = Array(#"{"v":1,"last_seq":\#(lastSeq)}"#.utf8)
       _ = try second.link.ownStates(
         after: 0, [HubOwnState(conversation: id, mark: newest?.mark, state: bytes)], limit: 10)
-      // Without a comparison in between.
+      // There is no comparison between the exchanges.
       try change(.pinned(lastSeq == 98), on: first)
       var exchanges = 0
       while try exchanges < 50 && first.engine.hasWork() {
@@ -54,7 +54,7 @@ struct OwnStateTroubleTests: OwnStateScene {
     first.link.losesOwnStates = false
     try settle([second])
     #expect(try conversation(second).draftText == "half a")
-    // Its state has the lost draft, too.
+    // The state of the second machine now also has the draft whose answer was lost.
     try change(.pinned(true), on: second)
     try settle([second])
     first.engine.close()
@@ -71,7 +71,7 @@ struct OwnStateTroubleTests: OwnStateScene {
     try first.sync()
     _ = try first.messenger.setBlocked(true, [Handle("mallory")])
     try first.sync()
-    // By a hint, without a comparison.
+    // The second machine gets the block after a hint, without a comparison.
     second.engine.ownStates.hinted()
     try second.engine.drain()
     _ = try second.messenger.setBlocked(true, [Handle("alice")])
@@ -93,7 +93,7 @@ struct OwnStateTroubleTests: OwnStateScene {
     try settle([first, second])
     try change(.named("play"), of: from, on: first)
     try change(.named("work"), of: to, on: first)
-    // In two exchanges, in the order in which the second needs both.
+    // Each exchange returns one state, so the second machine gets the two names one after the other.
     second.engine.pageSize = 1
     try settle([first, second])
     #expect(try conversation(second, "+play").id == conversation(first, "+play").id)
@@ -183,7 +183,7 @@ struct OwnStateTroubleTests: OwnStateScene {
     let (_, first, _) = try machines()
     let store = try #require(try first.messenger.existingStore())
     try change(.pinned(true), on: first)
-    // As if the hub had another one, and the user were over their quota.
+    // As if the hub had another state, and the user were over their quota.
     first.link.refusesOwnStates = true
     try first.sync()
     #expect(try !first.engine.hasWork())

@@ -3,7 +3,7 @@ import Testing
 @testable import DMKit
 @testable import DMSync
 
-/// What the engine asks of a hub at once, and what it leaves alone for a while.
+/// How much the engine requests from a hub at once, and what it postpones.
 struct PaceTests {
   private let a = Identifier.random
   private let b = Identifier.random

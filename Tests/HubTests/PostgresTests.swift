@@ -21,12 +21,12 @@ final class PostgresHub {
     _ = try administrator.install(address: nil, authority: nil, isShared: false)
   }
 
-  /// The first column of what a query finds, as the administrator sees it.
+  /// The rows of the result of a query of the administrator, as lines.
   func query(_ sql: String) throws -> [String] {
     try server.psql(database, sql).split(separator: "\n").map(String.init)
   }
 
-  /// A link of a new machine of a person, who has signed up.
+  /// Adds a machine of a person, which signs up, and returns its link.
   func link(_ handle: String) throws -> PQHubLink {
     let invitation = try administrator.invite(Handle(handle), days: 1)
     let link = PQHubLink(label: "test") { try Credentials(invitation).settings() }
@@ -45,7 +45,7 @@ struct PostgresTests {
     for table in ["member", "conversation", "entry"] {
       _ = try hub.server.psql(hub.database, "ALTER TABLE dm.\(table) SET (autovacuum_enabled = false)")
     }
-    // At the time of the statistics, there is one conversation with many messages.
+    // When the statistics are collected, there is one conversation with many messages.
     let direct = Identifier.random(.direct("alice", "bob"))
     let messages = (0..<500).map { HubOperation.say("\($0)", in: direct) }
     #expect(try alice.push([HubOperation(.begin, conversation: direct, handles: ["bob"])] + messages).count == 501)
@@ -168,13 +168,13 @@ struct PostgresTests {
     let alice = try hub.link("alice")
     let begin = HubOperation(.group, conversation: .random(.group(by: "alice")), payload: "{}")
     #expect(try alice.exchange([begin], pulling: [], limit: 1) { _ in }.map(\.fault) == [nil])
-    // The horizon of a store may be ahead of a hub that was set back: everything is listed.
+    // If the horizon of a store is ahead of a hub that was restored, the hub lists all conversations.
     #expect(try alice.compare(since: "9000000000000").conversations.count == 1)
     let epoch = try alice.open().epoch
     _ = try hub.query("UPDATE dm.conversation SET touched = '9000000000000'")
     _ = try hub.query("UPDATE dm.hub SET fingerprint = 'elsewhere'")
     #expect(try alice.open().epoch != epoch)
-    // What other tests do on the server moves the horizon on.
+    // Transactions of other tests on the server advance the horizon.
     let deadline = ContinuousClock.now + .seconds(60)
     var horizon: String?
     while ContinuousClock.now < deadline {
@@ -212,7 +212,7 @@ struct PostgresTests {
     #expect(try left() == 2)
     try hub.administrator.revoke("bob")
     #expect(try left() == 1)
-    // A member may not drop a role: the next act of the administrator does.
+    // A member may not drop a role, so the next call of the administrator drops it.
     try alice.goodbye()
     #expect(try left() == 1)
     _ = try hub.administrator.invite(Handle("carol"), days: 1)
@@ -228,7 +228,7 @@ extension Identifier {
     case group(by: String)
   }
 
-  /// An id with which these may begin a conversation.
+  /// An id with which these persons may begin a conversation.
   static func random(_ beginning: Beginning) -> Identifier {
     switch beginning {
     case .direct(let one, let other): .direct(Handle(stored: one), Handle(stored: other), at: .now)

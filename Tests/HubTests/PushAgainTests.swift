@@ -7,12 +7,12 @@ import Testing
 @testable import StoreSupport
 @testable import TestSupport
 
-/// What a store pushes again to a hub that was set back, and what it does not.
+/// What a store pushes again, or does not push again, to a hub that was restored from a backup.
 struct PushAgainTests {
   let hub = SharedHub()
   let ops = Result { try ConversationReference("+ops") }
 
-  /// Alice's and Bob's machines, which are in the group `ops`; Carol is on the hub.
+  /// The machines of Alice and Bob, who are in the group `ops`; Carol is on the hub, but not in the group.
   private func group() throws -> (alice: Machine, bob: Machine) {
     let machines = try machines()
     try beginGroup(machines.alice, machines.bob)
@@ -47,7 +47,7 @@ struct PushAgainTests {
     _ = try alice.messenger.add([Handle("carol")], to: ops.get())
     try connectAnewAndSettle([alice])
     if wasThereBefore {
-      // The hub says of another such act that there was nothing to do.
+      // The hub answers that there is nothing to do for the second of these acts.
       _ = try alice.messenger.add([Handle("carol")], to: ops.get())
       try connectAnewAndSettle([alice])
       backup = hub.model
@@ -61,7 +61,7 @@ struct PushAgainTests {
     for machine in [alice, bob] { try machine.check() }
   }
 
-  /// What a machine's store has in the group, and what was refused.
+  /// The texts of the group in a machine's store, including those that were refused.
   private func texts(_ machine: Machine) throws -> [String] {
     try machine.messages("+ops").compactMap { message in message.text.map { "\(message.sender): \($0)" } }
   }
@@ -85,7 +85,7 @@ struct PushAgainTests {
     try connectAnewAndSettle([alice, bob, carol])
     let before = try texts(bob)
     hub.model.restore(backup)
-    // Bob's machine comes first, and cannot remove anybody.
+    // Bob's machine connects first, and Bob may not remove members.
     try connectAnewAndSettle([bob, carol])
     #expect(try texts(carol) == ["alice: for all"])
     #expect(try bob.messenger.outbox().map(\.failure) == ["other_members"])
@@ -124,14 +124,14 @@ struct PushAgainTests {
     let backup = hub.model
     _ = try alice.messenger.edit([Edit(MessageReference("+ops:2"), .text("uno"))])[0].get()
     try alice.sync()
-    // A part of the log, which has the edit already.
+    // Pulls a part of the log, which already has the edit.
     try fresh.engine.connect()
     fresh.engine.pageSize = 4
     try fresh.engine.exchange()
     #expect(try fresh.texts("+ops").last == "3 alice: two")
     #expect(try fresh.texts("+ops").contains("2 alice: uno"))
     hub.model.restore(backup)
-    // Alice's machine does not come back.
+    // Alice's machine does not connect again.
     try connectAnewAndSettle([fresh])
     #expect(
       try fresh.texts("+ops").dropFirst() == ["2 alice: one", "3 alice: two", "4 alice: three", "5 alice: four"])
@@ -214,7 +214,7 @@ struct PushAgainTests {
     try connectAnewAndSettle([bob, alice])
     hub.model.restore(backup)
     try connectAnewAndSettle([bob])
-    // Only the creator tells of the group again.
+    // Only the machine of the creator pushes the group again.
     try bob.say("more", to: "+ops")
     try connectAnewAndSettle([bob, alice, bob])
     #expect(try bob.messenger.hubStatus().failedCount == 0)

@@ -7,7 +7,7 @@ import Testing
 @testable import StoreSupport
 @testable import TestSupport
 
-/// People who come, leave and come back to a group on a hub, and those who stay.
+/// Members who join, leave and return to a group on a hub, and members who stay.
 struct ReturnTests {
   let hub = SharedHub()
 
@@ -23,7 +23,7 @@ struct ReturnTests {
     try alice.sync()
     _ = try alice.messenger.add([Handle("bob")], to: ops)
     try alice.sync()
-    // A hint names the conversation, and does not say what Bob sees of it.
+    // A hint names the conversation, but does not say which entries Bob sees.
     let id = try bob.messenger.conversation(ops).id
     let comparisons = bob.link.comparisons
     bob.engine.enqueue(id)
@@ -92,7 +92,7 @@ struct ReturnTests {
     delivered.act = .delivered
     _ = try carol.messenger.markRead(.all, in: ops, delivered)
     _ = try carol.messenger.leave(ops)
-    // Alice learns of her return and of carol's leaving at once.
+    // Alice's machine learns of Alice's return and of Carol's leaving at the same time.
     try settle([carol, bob, alice])
     for machine in [alice, bob] {
       let group = try machine.messenger.conversation(ops)
@@ -116,7 +116,7 @@ struct ReturnTests {
     _ = try bob.messenger.leave(ops)
     try settle([bob, alice])
     _ = try alice.messenger.remove([Handle("carol")], from: ops)
-    // Carol hears of it all when she is out again, and cannot ask who owns it.
+    // Carol's machine learns of all this only after Carol was removed, and so cannot ask who owns the group.
     try settle([alice, carol])
     for machine in [alice, bob, carol] { try machine.check() }
   }

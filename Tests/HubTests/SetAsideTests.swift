@@ -10,11 +10,11 @@ import Testing
 @testable import StoreSupport
 @testable import TestSupport
 
-/// What cannot be carried, and that all else goes on.
+/// Operations and conversations that cannot be synchronized, while all others go on.
 struct SetAsideTests {
   let hub = SharedHub()
 
-  /// Alice and Bob, who are in the group `ops`.
+  /// The machines of Alice and Bob, who are in the group `ops`.
   private func members() throws -> (alice: Machine, bob: Machine) {
     let (alice, bob) = (try hub.joined("alice"), try hub.joined("bob"))
     try alice.sync()
@@ -47,7 +47,7 @@ struct SetAsideTests {
     #expect(try alice.texts("+ops") == bob.texts("+ops"))
     #expect(try alice.messenger.outbox().map(\.failure) == ["unknown_message"])
     #expect(try alice.store.integers("SELECT count(*) FROM hub_base") == [[0]])
-    // The tombstone is there for who asks for it, also after their own deletion.
+    // A history with deleted messages has the tombstone, even if the user deleted the message.
     var query = try HistoryQuery(ConversationReference("+ops"))
     query.includesDeleted = true
     #expect(try alice.messenger.history(of: query).count == 5)
@@ -58,7 +58,7 @@ struct SetAsideTests {
   @Test func `a conversation whose entries do not fit the store is set aside, and all others are synchronized`() throws
   {
     let (alice, bob) = try members()
-    // No constraint of dm: one that stands for a fault that nobody has found yet.
+    // A store of dm has no such constraint; it stands for a bug that was not found yet.
     try alice.store.execute("CREATE UNIQUE INDEX misfit ON message (text) WHERE text = 'twice'")
     for text in ["twice", "twice", "after"] { try bob.say(text, to: "+ops") }
     try bob.say("hello", to: "alice")
@@ -68,7 +68,7 @@ struct SetAsideTests {
     #expect(try alice.texts("bob") == ["1 bob: hello"])
     #expect(try setAside(alice) == ["+ops store_damaged"])
     #expect(try alice.texts("+ops").suffix(1) == ["- alice: from alice"], "the hub has it, and this store will see it")
-    // The next connection tries again.
+    // The next connection tries again to apply the entries.
     try alice.store.execute("DROP INDEX misfit")
     alice.engine.close()
     try settle([alice, bob])
@@ -92,7 +92,7 @@ struct SetAsideTests {
     #expect(try second.texts("bob") == ["1 alice: begin", "2 alice: first", "- alice: second, which matters"])
     #expect(try second.messenger.outbox().map(\.failure) == ["nonce_conflict"])
     #expect(try bob.texts("alice") == ["1 alice: begin", "2 alice: first"])
-    // What was said twice is said once, also after it was edited.
+    // The same text with the same nonce is sent once, even if the message was edited meanwhile.
     for machine in [alice, second] {
       _ = try machine.messenger.send(Outgoing(to: ConversationReference("bob"), text: "same", nonce: "m"))
     }
@@ -117,13 +117,13 @@ struct SetAsideTests {
   @Test func `errors during maintenance are temporary, and a wrong password is a refusal`() {
     let fatal = "connection to server at \"127.0.0.1\", port 5432 failed: FATAL:  "
     func fault(_ text: String) -> HubFault { HubFault(connecting: fatal + text) }
-    // A login without a role has no such entry either.
+    // The server also sends this error for a login that is no longer in the role that pg_hba.conf names.
     #expect(fault("28000: no pg_hba.conf entry") == .turnedAway("no pg_hba.conf entry (28000)"))
     #expect(fault("28000: no pg_hba.conf entry").error.code == .hubRefused)
     #expect(
       fault("28000: no pg_hba.conf entry\nLOCATION:  ClientAuthentication, auth.c:544").text
         == "no pg_hba.conf entry (28000)")
-    // Of several hosts, the one that answers counts; without an answer, the first.
+    // If several hosts were tried, the error is that of the host that answered; if none did, that of the first host.
     let away = "connection to server at \"a\", port 5432 failed: Connection refused"
     #expect(HubFault(connecting: away + "\n\tIs the server running?\n") == .lost(away))
     #expect(HubFault(connecting: away + "\n" + fatal + "28P01: password").error.code == .hubRefused)
@@ -132,7 +132,7 @@ struct SetAsideTests {
       "3D000: database \"hub\" does not exist", "57P03: the database system is starting up",
       "53300: too many connections",
     ] { #expect(fault(text).error.code == .hubUnreachable, "\(text)") }
-    // The words are in the language of the server.
+    // The server's messages may be in another language.
     let location = "\nPLATS:  InitializeSessionUserId, miscinit.c:809"
     for text in ["28P01: password authentication failed", "28000: rollen \"u_1\" tillåts inte logga in" + location] {
       #expect(fault(text).error.code == .hubRefused, "\(text)")
@@ -187,10 +187,10 @@ struct SetAsideTests {
     #expect(!fileExists("\(bob.store.location.directory)/forks"))
     #expect(try setAside(bob) == ["+ops hub_damaged"])
     #expect(try bob.store.upkeep.check(deep: false).findings.map(\.check) == [.hub])
-    // A machine that has nothing of it knows its id.
+    // A machine that has no entry of the conversation still knows its id.
     let second = try hub.joined("bob")
     #expect(second.engine.setAside == [id: .hubDamaged])
-    // Also the next connections, although nothing moves in it.
+    // The next connections also set the conversation aside, although nothing changes in it.
     for _ in 1...2 {
       second.engine.close()
       try settle([second])

@@ -9,11 +9,11 @@ import Testing
 @testable import StoreSupport
 @testable import TestSupport
 
-/// Hubs that were restored from a backup, or that lag, and what linked stores make of it.
+/// Hubs that were restored from a backup, or that lag, and how linked stores handle this.
 struct SetBackTests {
   let hub = SharedHub()
 
-  /// Alice and Bob, who are in the group `ops`, with what was said there.
+  /// The machines of Alice and Bob, who are in the group `ops`, in which Alice has sent these texts.
   private func members(_ texts: [String] = ["one", "two"]) throws -> (alice: Machine, bob: Machine) {
     let (alice, bob) = (try hub.joined("alice"), try hub.joined("bob"))
     try alice.sync()
@@ -35,7 +35,6 @@ struct SetBackTests {
     try bob.check()
   }
 
-  /// Has all connect again and carry until nothing moves.
   @Test func `a person number that the hub reuses after a restore refers to the new person`() throws {
     let (alice, bob) = try members()
     let backup = hub.model
@@ -88,7 +87,7 @@ struct SetBackTests {
     try alice.say("lost", to: "+ops")
     try connectAnewAndSettle([alice, bob])
     hub.model.restore(backup)
-    // Alice's machine does not come back.
+    // Alice's machine does not connect again.
     try connectAnewAndSettle([bob])
     #expect(try bob.texts("+ops") == ["1 alice: conversation_created", "2 alice: one"])
     let copy = try #require(bob.store.upkeep.statistics().copies.first)
@@ -99,7 +98,7 @@ struct SetBackTests {
     try FileManager.default.setAttributes([.modificationDate: monthAgo], ofItemAtPath: copy.path)
     #expect(try bob.store.upkeep.purge().copiesCount == 1)
     #expect(try bob.store.upkeep.statistics().copies == [])
-    // It does come back.
+    // Now Alice's machine connects again.
     try connectAnewAndSettle([alice, bob])
     #expect(try bob.texts("+ops").last == "3 alice: lost")
     try bob.check()
@@ -167,7 +166,7 @@ struct SetBackTests {
     _ = try alice.messenger.add([Handle("bob")], to: ops, withHistory: true)
     try connectAnewAndSettle([alice, bob])
     #expect(try bob.texts("+ops").contains { $0.hasSuffix("alice: while they were out") })
-    // As in one store.
+    // The bot gets the same messages as in a store without a hub.
     let received = try bob.messenger.received([.message], from: .cursor(bot)).filter { !$0.contains("user_") }
     #expect(received == ["3 alice: question", "5 alice: while they were out"])
     try bob.check()
@@ -182,7 +181,7 @@ struct SetBackTests {
     try bob.say("hello", to: "carol")
     try carol.say("hello Alice", to: "alice")
     try connectAnewAndSettle([alice, bob, carol, alice, bob])
-    // It has the epoch and the start that it had, and all its numbers go back.
+    // The hub has the same epoch and start time as before, but all its counters go back.
     hub.model = snapshot
     let dave = try hub.joined("dave")
     try dave.say("I am new", to: "alice")

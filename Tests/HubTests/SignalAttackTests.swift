@@ -10,7 +10,7 @@ import Testing
 
 /// Which users get the typing and the presence of others from a hub, whatever their machines ask for.
 ///
-/// Mallory shares no conversation with Alice now: she was removed from their group.
+/// Mallory now shares no conversation with Alice, because Mallory was removed from their group.
 struct SignalAttackTests {
   let hub: PostgresHub
   let alice: Attacker
@@ -37,7 +37,7 @@ struct SignalAttackTests {
     return signals
   }
 
-  /// The conversations in which others type, of the two.
+  /// Returns those of the two conversations in which other users type.
   private func watch(_ watcher: Attacker) throws -> [Identifier] {
     var signals = HubSignals()
     signals.watched = [direct, group]
@@ -64,7 +64,7 @@ struct SignalAttackTests {
     _ = try alice.link.signals(typing(in: [direct, group]))
     #expect(try watch(bob) == [direct, group].sorted() && watch(alice).isEmpty)
     #expect(try watch(mallory).isEmpty)
-    // What somebody says of a conversation that they are not in.
+    // Signals of a person who is not in the conversation are ignored.
     _ = try mallory.link.signals(typing(in: [direct, group], for: 1_000_000_000))
     _ = try alice.link.signals(typing(in: [direct], for: 0))
     #expect(try watch(bob) == [group])

@@ -5,22 +5,24 @@
 @testable import StoreSupport
 @testable import TestSupport
 
-/// How often what goes wrong, in percent of calls.
+/// How often each fault happens, in percent of calls.
 struct Faults {
   var lostRequest = 0
   var lostReply = 0
-  /// A request that the hub carries out later, when the machine has given it up.
+  /// A request that the hub carries out later, after the machine has given it up.
   var ghost = 0
-  /// The end of the program within the commit of what came.
+  /// The program is killed during the commit of what it has pulled.
   var kill = 0
 
   static let all = Faults(lostRequest: 10, lostReply: 10, ghost: 5, kill: 5)
 }
 
-/// The end of a program, at any time.
+/// Is thrown where the program is killed.
 struct Kill: Error {}
 
-/// A link to the model, through the network that its machine plays, that loses, delays and ends the program.
+/// A link to the model that loses and delays calls, and kills the program.
+///
+/// The calls go through the network that the machine simulates.
 final class FaultyLink: HubLink {
   let hub: SharedHub
   let machine: Identifier
@@ -33,13 +35,13 @@ final class FaultyLink: HubLink {
     self.machine = machine
     self.faults = faults
     dice = SplitMix64(seed: seed)
-    // Time is that of the hub.
+    // The simulated network advances the clock of the hub.
     played = SimulatedLink(ModelLink(hub, machine), messenger, dice: SplitMix64(seed: dice.next())) { microseconds in
       hub.model.clock += microseconds
     }
   }
 
-  /// Pages of all sizes, so that a pull ends anywhere.
+  /// A random page size, so that a pull may end at any entry.
   func pageSize() -> Int { 1 + dice.below(20) }
 
   private func call<T>(_ body: () throws -> T) throws -> T {
@@ -148,10 +150,10 @@ final class SimulatedMachine {
     }
   }
 
-  /// One attempt to carry files, which may fail.
+  /// One attempt to transfer files, which may fail.
   func carryFiles() throws {
     do {
-      // Real time passes between attempts.
+      // As if real time had passed since the last attempt.
       try messenger.linkedStore().0.write { try messenger.linkedStore().0.hubFiles.hurry() }
       try FileCarrier(messenger, fileLink, chunkBytes: ModelHub.chunkBytes).carry()
     } catch is HubFault {
@@ -161,7 +163,7 @@ final class SimulatedMachine {
   /// Removes messages that the machine need not keep, if it has compared its store with the hub.
   func trim() throws {
     if engine.hello == nil || engine.connection.mustCompare { return }
-    // Time passes, so that messages that were fetched are removed again.
+    // As if time had passed, so that messages that were fetched are removed again.
     let store = try messenger.linkedStore().0
     try store.write { try store.connection.execute("UPDATE hub_floor SET fetched_at = min(fetched_at, 1)") }
     let before = try ids(store)
@@ -210,7 +212,7 @@ final class SimulatedMachine {
 
   func beginSignals() { bridge.begin() }
 
-  /// Carries signals, if there is a connection.
+  /// Exchanges signals, if there is a connection.
   func signal() throws {
     if engine.hello == nil { return }
     do {
@@ -220,12 +222,12 @@ final class SimulatedMachine {
     }
   }
 
-  /// More than a run makes entries.
+  /// More exchanges than a run can need.
   private static let mostExchanges = 3000
 
   /// Syncs without faults, until there is nothing to do.
   ///
-  /// - Returns: how many exchanges it took.
+  /// - Returns: how many exchanges this took.
   @discardableResult func settle() throws -> Int {
     engine.close()
     let faults = (link.faults, fileLink.faults)

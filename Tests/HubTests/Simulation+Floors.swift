@@ -7,17 +7,18 @@
 // Machines that keep only few messages.
 
 extension Simulation {
-  /// Has a machine keep only the last messages of each conversation, and remove others.
+  /// Lets a machine keep only the last messages of each conversation, and remove the others.
   func keepFewer(_ machine: SimulatedMachine) throws {
     if dice.chance(50) { try machine.messenger.keep(dice.chance(80) ? .last(1 + dice.below(4)) : nil) }
-    // Only what was read can go, and only once the hub has it and all that was decided about it.
+    // A machine removes a message only after it was read, and after the hub has the message and the own states about
+    // it.
     if dice.chance(60) { _ = try machine.messenger.markReadEverywhere(.all) }
     for _ in 0..<3 { try machine.sync() }
     try machine.trim()
     if dice.chance(50) { try machine.readBelowFloors() }
   }
 
-  /// Has some machines keep only few messages, once all agree.
+  /// Lets some machines keep only few messages, after all stores agree.
   func keepFewer() throws {
     let few = machines.filter { _ in dice.chance(50) }
     for machine in few {
@@ -28,7 +29,7 @@ extension Simulation {
     for machine in few { try machine.trim() }
   }
 
-  /// Adds a machine of a person that keeps only few messages from the start.
+  /// Adds a machine of a person; from the start, the machine keeps only few messages.
   func addMachine() throws {
     let machine = try SimulatedMachine(hub, handles[dice.below(3)], .all, seed: dice.next())
     try machine.messenger.keep(.last(1 + dice.below(4)))
@@ -45,7 +46,7 @@ extension Simulation {
     }
   }
 
-  /// Has each machine fetch the messages that it has not kept.
+  /// Lets each machine fetch the messages that it has not kept.
   func fillFloors() throws {
     for machine in machines {
       try machine.readBelowFloors()

@@ -9,7 +9,7 @@ import Testing
 
 /// Machines that act at random on a hub that fails at random, all from one seed.
 ///
-/// The stores and the engine are those of the programs; the hub is the model, and time is counted by it.
+/// The stores and the engine are those of the programs; the hub is the model, and its clock gives the time.
 final class Simulation {
   let hub = SharedHub()
   var dice: SplitMix64
@@ -21,11 +21,11 @@ final class Simulation {
   private(set) var sent: [(machine: Int, id: Identifier)] = []
   /// The ids of the messages that each person has deleted for themselves.
   private(set) var deletedForSelf: [String: Set<Identifier>] = [:]
-  /// Those of them that the machine on which they were deleted had not kept.
+  /// The ids of messages that a person deleted for themselves on a machine that had not kept them.
   ///
   /// If the hub is restored, and another machine sends them again, they may be shown again.
   private(set) var deletedUnseen: [String: Set<Identifier>] = [:]
-  /// Whether the hub is set back now and then, and the state to which.
+  /// Whether the hub is sometimes restored from `backup`.
   private let isSetBack: Bool
   private var backup: ModelHub?
   private(set) var restores = 0
@@ -49,7 +49,7 @@ final class Simulation {
       if dice.chance(10) { try machine.carryFiles() }
       if dice.chance(3) { try machine.restart() }
       if dice.chance(5) { try keepFewer(machine) }
-      // A backup of the hub would not have the login.
+      // After a backup, no machine is added, because the backup would not have its login.
       if machines.count < 7, backup == nil, dice.chance(2) { try addMachine() }
       if dice.chance(3) { try machine.messenger.simulate(HubNetwork.allCases[dice.below(4)]) }
       if isSetBack { setBack() }
@@ -66,7 +66,7 @@ final class Simulation {
     restores += 1
   }
 
-  /// Ends all faults, and lets everything come to rest.
+  /// Ends all faults, and syncs until nothing changes.
   ///
   /// - Returns: how often each machine connected until all had what the hub has.
   func settle() throws -> Int {
@@ -78,19 +78,20 @@ final class Simulation {
     var changes = hub.model.moves
     for round in 1...Self.mostRounds {
       let hasWork = try machines.map { try $0.settle() }.contains { $0 > 0 }
-      // What waits for the user who has the lost conversation is pushed again at each connection, and changes nothing.
+      // Operations that wait for the user who started a lost conversation are pushed again at each connection, and
+      // change nothing.
       if hub.model.moves == changes || !hasWork { return round - 1 }
       changes = hub.model.moves
     }
     throw Violation(description: "after \(Self.mostRounds) connections of each the hub still changes")
   }
 
-  /// Within so many connections of each machine after the last fault, all agree.
+  /// The number of connections of each machine, after the last fault, within which all must agree.
   private static let mostRounds = 5
 
   // MARK: Signals
 
-  /// Types, is online, or watches, and lets the signals be carried.
+  /// Changes what the user signals or watches (typing or presence), and then exchanges signals.
   private func signal(_ machine: SimulatedMachine) throws {
     let me = try Handle(machine.handle)
     let conversations = try machine.messenger.conversations().map { $0.id }
@@ -105,7 +106,9 @@ final class Simulation {
     try machine.signal()
   }
 
-  /// Blocks and unblocks with faults; once these have ended, nobody is shown as typing who is not, or as online who hides it.
+  /// Blocks and unblocks users, with faults.
+  ///
+  /// After the faults have ended, nobody may be shown as typing who does not type, or as online who hides it.
   func checkSignals(_ faults: Faults) throws {
     for machine in machines { machine.link.faults = faults }
     for _ in 0..<20 {
@@ -156,7 +159,7 @@ final class Simulation {
     } catch let error as DMError
       where [.notAllowed, .unknownMessage, .unknownUser, .unknownConversation, .nameTaken].contains(error.code)
     {
-      // As of a person who is told so.
+      // The act is refused, as it would be for a real user.
     }
   }
 
@@ -215,7 +218,7 @@ final class Simulation {
     }
   }
 
-  /// What only the person's own machines are to have.
+  /// An act of which only the person's own machines learn.
   private func actPrivately(
     _ machine: SimulatedMachine, in conversation: ConversationReference, _ messages: [Message]
   ) throws {

@@ -8,11 +8,12 @@ import Testing
 @testable import StoreSupport
 @testable import TestSupport
 
-/// What must hold whatever the network, the hub and the machines do.
+/// Guarantees that must hold whatever the network, the hub and the machines do.
 struct SimulationTests {
-  /// In `make test` a hundred seeds that are always the same and a hundred of the day, and in `make torture` thousands.
+  /// In `make test`, a hundred seeds that are always the same and a hundred that change daily; in `make torture`,
+  /// thousands.
   ///
-  /// `DM_SEED` is the first of others, and `DM_SEEDS` how many.
+  /// `DM_SEED` sets the first seed, and `DM_SEEDS` the number of seeds.
   static let seeds: [UInt64] = {
     let environment = ProcessInfo.processInfo.environment
     let count = environment["DM_SEEDS"].flatMap { UInt64($0) } ?? (SplitMix64.isTorture ? 10_000 : 100)
@@ -22,12 +23,12 @@ struct SimulationTests {
     return starts.flatMap { start in (0..<count).map { start &+ $0 } }
   }()
 
-  /// How often each machine connected after the last fault until there was nothing to do, at most.
+  /// The maximum number of connections of each machine, after the last fault, until there was nothing to do.
   private static let mostRounds = Mutex(0)
-  /// How many messages the machines had not kept at the end, in all.
+  /// How many messages all machines together had not kept at the end.
   private static let absent = Mutex(0)
 
-  /// In four tests, which run at the same time.
+  /// The seeds are divided among four tests, which run at the same time.
   @Test(arguments: 0..<4) func `stores and hub agree after random faults`(part: Int) throws {
     for index in stride(from: part, to: Self.seeds.count, by: 4) {
       guard try holds(Self.seeds[index]) else { return }
@@ -40,7 +41,7 @@ struct SimulationTests {
     arguments: [705_273, 80_002_235, 80_007_038, 90_006_065, 860_798_809, 1_518_044_689, 1_518_043_987] as [UInt64])
   func `seeds that once found a bug pass`(seed: UInt64) throws { _ = try holds(seed) }
 
-  /// Plays a seed; records what is violated.
+  /// Runs the simulation of a seed, and records a violation; false if there was one.
   private func holds(_ seed: UInt64) throws -> Bool {
     let simulation = try Simulation(seed: seed, faults: .all, isSetBack: seed % 2 == 1)
     do {
@@ -61,7 +62,7 @@ struct SimulationTests {
   }
 }
 
-/// A violation of what must hold.
+/// A violation of a guarantee.
 struct Violation: Error, CustomStringConvertible {
   let description: String
 }
@@ -69,7 +70,7 @@ struct Violation: Error, CustomStringConvertible {
 extension Simulation {
   static let isTraced = ProcessInfo.processInfo.environment["DM_TRACE"] == "1"
 
-  /// Checks each store that has not kept all messages, before it fetches the others: what it has is right, and so are counts.
+  /// Checks that each store is right before it fetches the messages that it has not kept.
   ///
   /// - Returns: how many messages the stores have not kept.
   func checkFloors() throws -> Int {
@@ -90,7 +91,8 @@ extension Simulation {
   func check() throws {
     for machine in machines {
       let store = try #require(try machine.messenger.existingStore())
-      // What was told again waits until its conversation is there again, or the person is, and what comes after it, too.
+      // Operations that are pushed again after a restore may wait until the hub has their conversation or person again.
+      // Later operations of the same conversation wait with them.
       let all = try store.outbox.pending().filter { $0.state != .refused }
       let excused = try restores == 0 ? [] : all.filter { try $0.isRepeated || isGone($0, store) }
       let pending = all.filter { operation in
@@ -125,18 +127,18 @@ extension Simulation {
     try operation.conversation.map { try store.hubConversations.row($0) == nil } ?? false
   }
 
-  /// Nothing that was sent is lost: it is on the hub, or waits, or was refused or deleted.
+  /// Checks that no message is lost: each one is on the hub, or waits, or was refused or deleted.
   private func checkSent(_ machine: SimulatedMachine, _ store: Store) throws {
     for (index, id) in sent where machines[index] === machine {
       let hubID = try store.waiting.alias(id) ?? id
       let isOnHub = hub.model.conversations.values.contains { $0.entries.contains { $0.id == hubID } }
       let operation = try store.outbox.pending().contains { $0.target == id || $0.target == hubID }
       if isOnHub || operation { continue }
-      // Deleted, before the hub had it or later.
+      // The message may have been deleted, before the hub had it or later.
       let bytes = "x'\(id.description.replacing("-", with: ""))', x'\(hubID.description.replacing("-", with: ""))'"
       let deletions =
         "SELECT count(*) FROM outbox WHERE target IN (\(bytes)) AND (act = 3 OR act = 1 AND state = 4 AND rev IS NULL)"
-      // Perhaps by another machine of the person.
+      // Another machine of the person may have deleted it.
       let own = machines.filter { $0.handle == machine.handle }
       if try own.contains(where: { try $0.store.integers(deletions) != [[0]] }) { continue }
       if Self.isTraced {
@@ -160,7 +162,7 @@ extension Simulation {
     return coalesced(seqs.compactMap { $0.first ?? nil }.map { Int($0)...Int($0) })
   }
 
-  /// What a person alone decides is the same on all their machines.
+  /// Checks that a person's own states are the same on all their machines.
   private func checkOwnStates(_ machine: SimulatedMachine, _ store: Store) throws {
     guard let first = machines.first(where: { $0.handle == machine.handle }), first !== machine,
       let other = try first.messenger.existingStore()
@@ -173,9 +175,9 @@ extension Simulation {
           return nil
         }
         var state = try session.ownState(of: row.key)
-        // A former member does not see their own receipts, so a machine cannot tell which messages another has read with one.
-        // One that got a message before its deletion shows the text, and the other a tombstone, which counts as read by all,
-        // and may be shown as deleted on one machine, and hidden on another.
+        // A former member does not see their own receipts, so a machine cannot tell which messages another machine has
+        // read with a receipt. Deleted messages are left out, too: one machine may have the text, and another a
+        // tombstone, which counts as read by all; or one may show a message as deleted, and another hide it.
         let erased = hub.model.conversations[id]?.entries.filter { $0.kind == .message && $0.payload == nil } ?? []
         let gone = erased.compactMap { entry in entry.seq.map { $0...$0 } }
         if !log.sees.isOpen { state.read = difference(of: try read(row.key, of: me, machine), minus: gone) }
@@ -196,8 +198,9 @@ extension Simulation {
     }
   }
 
-  /// Each attachment of a message that a person sees can be fetched; it is what was sent, because a deep check compares it with
-  /// its hash.
+  /// Checks that each attachment of a message that a person sees can be fetched.
+  ///
+  /// A deep check compares the content of the attachment with the hash.
   private func checkFiles(_ machine: SimulatedMachine, _ store: Store) throws {
     for conversation in try machine.messenger.conversations() {
       guard let member = hub.model.member(machine.handle, of: conversation.id), member.sees.isOpen else { continue }
@@ -257,7 +260,7 @@ extension Simulation {
     guard let me = hub.model.persons.values.first(where: { $0.handle == machine.handle }),
       let member = conversation.members[me.id]
     else { return }
-    // What was edited or deleted while a person was away does not come to them.
+    // A person does not get all edits and deletions from a time when they were away.
     guard member.sees.isOpen, member.sees.ranges.count == 1 else { return }
     let expected = hub.model.shown(conversation, to: member, without: deletedForSelf[machine.handle] ?? [])
     var query = HistoryQuery(.id(conversation.id))

@@ -4,16 +4,16 @@ import Testing
 @testable import DMKit
 @testable import DMSystem
 
-/// How long a test waits for what has to come, in microseconds: for ever, as far as a test is concerned.
+/// How many microseconds a test waits for an event that must come; long enough on any machine.
 let testTimeout: Int64 = 60_000_000
 
 extension Cursor {
-  /// A cursor that no store of a test takes.
+  /// A cursor that no store of a test accepts.
   static let ofAnotherStore = Cursor(store: Identifier(high: 1, low: 2), Position(rev: .zero))
 }
 
 extension Messenger {
-  /// What has happened from a position on, without the end's `caughtUp`.
+  /// The events from a position on, without the `caughtUp` at their end.
   func received(_ query: EventQuery) throws -> [MessagingEvent] {
     var query = query
     query.follows = false
@@ -36,7 +36,7 @@ extension Messenger {
     return try received(query).map(\.summary)
   }
 
-  /// A position in the stream: now.
+  /// The present position in the stream.
   func here() throws -> EventQuery.Start {
     let store = try #require(try existingStore())
     return .cursor(Cursor(store: try store.uuid(), try store.position(of: .now)))
@@ -57,7 +57,7 @@ extension Messenger {
 }
 
 extension Follower {
-  /// Everything up to the end of a stream that does not follow, marked as delivered.
+  /// All events up to the end of a stream that does not follow; marks them as delivered.
   func rest() throws -> [MessagingEvent] {
     var events: [MessagingEvent] = []
     while let next = try next() {
@@ -67,7 +67,7 @@ extension Follower {
     return events
   }
 
-  /// Everything up to the event that is waited for, marked as delivered.
+  /// All events up to the event for which `isLast` is true; marks them as delivered.
   func until(_ isLast: (MessagingEvent) -> Bool) throws -> [MessagingEvent] {
     let deadline = monotonicMicroseconds() + testTimeout
     var events: [MessagingEvent] = []
@@ -90,7 +90,7 @@ extension Follower {
 extension MessagingEvent {
   var isStatus: Bool { if case .messageStatus = self { true } else { false } }
 
-  /// What it says, without ids, times and cursors.
+  /// The event as a text, without ids, times and cursors.
   var summary: String {
     switch self {
     case .message(let message, _):

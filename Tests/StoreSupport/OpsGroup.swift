@@ -4,7 +4,7 @@ import Testing
 @testable import DMSystem
 @testable import TestSupport
 
-/// A group `ops` of alice, who owns it, bob and carol; dave is a user who was never in it.
+/// A group `ops`, owned by alice, with the members bob and carol; the user dave was never in it.
 ///
 /// Message 1 announces the group, so the first message that a test sends is message 2.
 struct OpsGroup {
@@ -29,7 +29,7 @@ struct OpsGroup {
     return try last() - before
   }
 
-  /// Sends messages 2 to 4, and deletes one for everyone, deletes one for a user, and lets one expire.
+  /// Sends messages 2 to 4; then deletes one for everyone, deletes one for `user`, and lets one expire.
   ///
   /// - Returns: the numbers of messages that are unknown to the user; 5 was never sent.
   func goneMessages(for user: Messenger) throws -> SeqRange {
@@ -40,11 +40,11 @@ struct OpsGroup {
     return 2...5
   }
 
-  /// Lets the messages of a text expire now.
+  /// Lets the messages with a text expire now.
   func expire(_ text: String) throws { try store.execute("UPDATE message SET expires_at = 1 WHERE text = '\(text)'") }
 }
 
-/// Acts on one message, and what is seen of it, by reference.
+/// Acts on messages and looks them up, by their references.
 extension Messenger {
   @discardableResult
   func act(_ act: Edit.Act, on message: String) throws -> Edit.Outcome {

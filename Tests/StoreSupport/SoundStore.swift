@@ -9,7 +9,7 @@ import Testing
 extension TemporaryStore {
   var upkeep: Upkeep { Upkeep(location) }
 
-  /// A store with something in every table that is written so far.
+  /// A store with a direct conversation and a group, each with `messages` messages, and with receipts.
   static func filled(messages: Int = 20) throws -> TemporaryStore {
     let store = try TemporaryStore()
     let (alice, bob) = (try store.messenger("alice"), try store.messenger("bob"))
@@ -26,10 +26,10 @@ extension TemporaryStore {
     return store
   }
 
-  /// All faults, and that they are of one kind.
+  /// All faults that a deep check finds.
   func findings() throws -> [Finding] { try upkeep.check(deep: true).findings }
 
-  /// Moves everything into the one file, so that its bytes are all there is.
+  /// Moves all changes from the WAL into the database file, so that this file has the whole store.
   func settle() throws {
     let store = try #require(try Store.open(location))
     let lock = try store.writeLock(timeout: .seconds(5))
@@ -41,14 +41,14 @@ extension TemporaryStore {
     Array(try Data(contentsOf: URL(filePath: "\(location.directory)/\(name)")))
   }
 
-  /// A store of one file.
+  /// A store whose database file has these bytes.
   convenience init(bytes: [UInt8]) throws {
     try self.init(users: [])
     try location.create()
     try replace(bytes)
   }
 
-  /// Puts other bytes into its file, which nobody has open.
+  /// Replaces the bytes of the database file, which no process has open.
   func replace(_ bytes: [UInt8]) throws {
     for name in ["dm.sqlite-wal", "dm.sqlite-shm"]
     where FileManager.default.fileExists(atPath: "\(location.directory)/\(name)") {
@@ -61,7 +61,7 @@ extension TemporaryStore {
     get throws { try FileManager.default.contentsOfDirectory(atPath: location.directory).sorted() }
   }
 
-  /// A path in a folder that is no store, and goes away with this one.
+  /// A path in a folder that is not a store, and that is removed together with this store.
   func elsewhere(_ name: String) throws -> String {
     let folder = location.directory + "/out"
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)

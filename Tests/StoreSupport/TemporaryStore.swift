@@ -4,13 +4,13 @@ import Testing
 @testable import DMKit
 @testable import DMStore
 
-/// A store in a folder of its own, which goes away with it.
+/// A store in a folder of its own; the folder is removed with this object.
 ///
-/// In memory where there is such a file system: the rules are the same and a commit costs no disk.
+/// The folder is in memory if there is such a file system: the rules are the same, and commits do not wait for a disk.
 final class TemporaryStore {
   let location: StoreLocation
 
-  /// - Parameter users: who is added before the test begins.
+  /// - Parameter users: the users to add before the test begins.
   init(users: [String] = ["alice", "bob", "carol"], isNamed: Bool = true) throws {
     let memory = "/dev/shm"
     let parent =
@@ -45,7 +45,7 @@ final class TemporaryStore {
     try connection.execute(sql)
   }
 
-  /// The same of statements that break what the schema demands, as a disk may.
+  /// Runs statements that violate the constraints of the schema, as a faulty disk may.
   func damage(_ sql: String) throws { try execute("PRAGMA ignore_check_constraints = ON; \(sql)") }
 
   /// The rows of a query, all of whose columns are integers; NULL is nil.

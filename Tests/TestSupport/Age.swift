@@ -4,7 +4,7 @@ import FoundationEssentials
 
 /// Sets the time of the last change of a file to whole seconds before now.
 ///
-/// - Returns: that time.
+/// - Returns: the time that was set.
 @discardableResult
 func setAge(of path: String, seconds: Int) throws -> Timestamp {
   let time = Int64(Date().timeIntervalSince1970) - Int64(seconds)

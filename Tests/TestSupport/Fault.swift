@@ -16,7 +16,7 @@ func fault<T>(_ body: () throws -> T) throws -> DMError? {
 /// The code of the `DMError` that `body` throws.
 func code<T>(_ body: () throws -> T) throws -> DMError.Code? { try fault(body)?.code }
 
-/// The object that a text is in JSON.
+/// Reads a text as a JSON object.
 func object(_ json: String) throws -> JSONObject { try JSONReader.object(Array(json.utf8)[...]) }
 
 func object(_ bytes: [UInt8]) throws -> JSONObject { try JSONReader.object(bytes[...]) }

@@ -1,6 +1,6 @@
 public import DMModel
 
-// Tests write keys as numbers; a program has them from the database.
+// Lets tests write keys as numbers; programs get keys from the database.
 
 extension RowKey {
   @usableFromInline
@@ -15,7 +15,7 @@ extension ConsumerKey: ExpressibleByIntegerLiteral {}
 extension RowNumber: ExpressibleByIntegerLiteral {}
 extension Rev: ExpressibleByIntegerLiteral {}
 
-// And handles as texts.
+// Lets tests write handles as texts.
 
 extension Handle: ExpressibleByStringLiteral {
   public init(stringLiteral text: String) { self.init(typed: text) }

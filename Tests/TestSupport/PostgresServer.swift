@@ -2,12 +2,12 @@ import Foundation
 import Glibc
 import Synchronization
 
-/// A server of PostgreSQL for the tests of this process, which ends with it.
+/// A PostgreSQL server for the tests of this process; the server ends with the process.
 ///
-/// It runs as an ordinary user, in a folder of its own, in memory where that is possible, and does not sync: a server
-/// that is killed loses nothing all the same.
+/// The server runs as an ordinary user, in a folder of its own, which is in memory if possible. The server does not
+/// sync its files, because a sync is needed only if the machine crashes, not if the server is killed.
 final class PostgresServer: Sendable {
-  /// The server that all tests share, each with a database of its own.
+  /// The server that all tests share; each test has a database of its own.
   static let shared = Result { try PostgresServer() }
 
   let folder: String
@@ -17,17 +17,18 @@ final class PostgresServer: Sendable {
   private let number = Atomic<Int>(0)
   /// The databases that are no longer needed.
   private let dropped = Mutex<[String]>([])
-  /// The server ends when this is closed, and starts anew for each line.
+  /// A pipe to the script that runs the server; closing the pipe ends the server, and each line restarts it.
   private let leash: Int32
-  /// A line for each start.
+  /// Gets a line each time that the server has started.
   private let output = Pipe()
 
   struct Failed: Error, CustomStringConvertible { let description: String }
 
   /// - Parameters:
-  ///   - version: a major version that is taken from PyPI; nil for that of the system.
-  ///   - primary: the server of which it is a standby; nil for one of its own.
-  ///   - prepare: what is done in its folder before it starts; returns lines of its configuration.
+  ///   - version: a major version, which is installed from PyPI; nil for the version of the system.
+  ///   - primary: the server whose standby the new server is; nil for a server that is not a standby.
+  ///   - prepare: called with the server's folder before the server starts; returns lines of the server's
+  ///     configuration.
   init(
     version: Int? = nil, standbyOf primary: PostgresServer? = nil,
     _ prepare: (_ folder: String) throws -> [String] = { _ in [] }
@@ -39,7 +40,7 @@ final class PostgresServer: Sendable {
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
     let settings = try prepare(folder)
     let programs = try version.map(Self.downloaded) ?? Self.installed()
-    // The account of the server may not reach the folder of the project.
+    // Downloaded programs are copied, because the server's account may have no access to the folder of the project.
     binaries = version == nil ? programs : "\(folder)/programs/bin"
     if version != nil {
       try FileManager.default.copyItem(atPath: programs, toPath: "\(folder)/programs")
@@ -203,9 +204,9 @@ final class PostgresServer: Sendable {
     return socket
   }
 
-  /// Makes a database, and returns what its administrator connects to.
+  /// Makes a database, and returns the connection string of its administrator.
   ///
-  /// - Parameter original: what the administrator of another connects to, for a copy of it.
+  /// - Parameter original: the connection string of the database to copy; nil for an empty database.
   func database(copyOf original: String? = nil) throws -> String {
     let name = "hub\(number.add(1, ordering: .relaxed).newValue)"
     var statements = dropped.withLock { names in
@@ -223,12 +224,12 @@ final class PostgresServer: Sendable {
     return administrator(of: name)
   }
 
-  /// Has a database removed, to which nobody is connected, when the next one is made: with one start of psql(1) for both.
+  /// Removes a database without connections when the next database is made, so that one run of psql(1) does both.
   func drop(_ administrator: String) {
     dropped.withLock { $0.append(String(Self.name(of: administrator))) }
   }
 
-  /// The name of the database to which an administrator connects.
+  /// The name of the database in a connection string.
   static func name(of administrator: String) -> Substring {
     administrator.firstRange(of: "dbname=").map { administrator[$0.upperBound...] } ?? ""
   }
@@ -247,7 +248,7 @@ final class PostgresServer: Sendable {
     let process = Process()
     process.executableURL = URL(filePath: "/usr/bin/env")
     let connection = database.contains("=") ? database : administrator(of: database)
-    // The one in the PATH of Debian is a script that looks for the server's version.
+    // On Debian, the psql in the PATH is a script that looks for the server's version.
     process.arguments =
       ["\(binaries)/psql", "-qAtX", "-v", "ON_ERROR_STOP=1", "-d", connection]
       + statements.flatMap { ["-c", $0] }

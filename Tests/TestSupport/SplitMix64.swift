@@ -1,13 +1,13 @@
 import FoundationEssentials
 
-/// A random number generator whose numbers repeat with its seed.
+/// A random number generator that gives the same numbers for the same seed.
 struct SplitMix64: RandomNumberGenerator {
-  /// The seed of long runs: DM_SEED, or else random in `make torture` and constant in `make test`.
+  /// The seed of long runs: DM_SEED if it is set; otherwise random in `make torture`, and constant in `make test`.
   static let seed =
     ProcessInfo.processInfo.environment["DM_SEED"].flatMap { UInt64($0) }
     ?? (isTorture ? .random(in: 0...0xFFFF_FFFF) : 20_261_122)
 
-  /// The first seed of runs that are others each day.
+  /// The first seed of runs that use other seeds each day.
   static let seedOfTheDay = UInt64(Date().timeIntervalSince1970 / 86_400) * 1_000
 
   static let isTorture = ProcessInfo.processInfo.environment["DM_TORTURE"] == "1"

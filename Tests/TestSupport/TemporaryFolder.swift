@@ -1,7 +1,7 @@
 import FoundationEssentials
 import Testing
 
-/// A folder for the files of a test, which is removed with this object.
+/// A folder for the files of a test; the folder is removed with this object.
 class TemporaryFolder {
   let path: String
 

@@ -23,7 +23,8 @@ class ToolFolder: TemporaryFolder {
 
   /// A tool that is a script of sh(1).
   ///
-  /// Not a file: one that was just written cannot be run while another test's child still has it open.
+  /// The script is not in a file, because a file that was just written cannot be run while a child process of another
+  /// test still has it open.
   struct Script {
     var tool: Tool
     let lines: String
@@ -39,7 +40,7 @@ class ToolFolder: TemporaryFolder {
     Script(tool: tool("sh", limits, onTick: onTick), lines: lines)
   }
 
-  /// Runs a real tool that has to succeed.
+  /// Runs a real tool that must succeed.
   @discardableResult
   func run(_ name: String, _ arguments: String...) throws -> String {
     let outcome = try tool(name, Tool.Limits(seconds: 300, processorSeconds: 600, memory: 4 << 30, fileSize: 1 << 30))

@@ -13,7 +13,7 @@ package final class PQHubLink: HubLink {
   private let bell: Watch?
   private let live: Watch?
   private var connection: PQConnection?
-  /// The channel on which hints arrive; nil if this link cannot start and stop them, as through a pooler.
+  /// The channel on which hints arrive; nil if this link cannot start and stop listening, as through a pooler.
   private var channel: String?
   /// Whether the hub supports own states.
   private var hasOwnStates = false
@@ -264,7 +264,7 @@ package final class PQHubLink: HubLink {
     try take(connection.notifications(), into: &hint)
     if !hint.conversations.isEmpty || hint.hasOwnStates { return hint }
     var awaited = [connection.descriptor, bell?.descriptor, live?.descriptor].map { Awaited($0, for: .reading) }
-    // What cannot be watched is looked at every five seconds.
+    // If the bell or the signals cannot be watched, the wait ends within five seconds.
     let cannotWatch = [bell, live].contains { $0.map { $0.descriptor == nil } ?? false }
     let longest = cannotWatch ? min(duration.microseconds, 5_000_000) : duration.microseconds
     if waitForAny(of: &awaited, until: monotonicMicroseconds() + longest) {

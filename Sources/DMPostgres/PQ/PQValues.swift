@@ -107,8 +107,8 @@ extension HubFault {
     }
     let state = String(code.dropLast())
     let words = "\(line[code.endIndex...].drop { $0 == " " }) (\(state))"
-    // The errors for a revoked login and for a forbidden address have the same code. They differ only in the name of
-    // the server function that reports them.
+    // The errors for a revoked login and for a forbidden address have the same code. The two errors differ only in the
+    // name of the server function that reports the error.
     self =
       state == "28000" && message.contains("InitializeSessionUserId")
       ? .refused(words) : HubFault(state: state, words)

@@ -222,7 +222,7 @@ begin
         locked := locked || due.conv;
       end if;
     end loop;
-    -- Otherwise tries again, without the conversations that were locked.
+    -- If conversations were locked, tries again without these conversations.
     exit when rest <= 0 or cardinality(locked) = before;
   end loop;
   return 100 - rest;

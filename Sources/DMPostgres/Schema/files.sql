@@ -11,8 +11,9 @@ create table dm.file (
   size bigint not null check (size between 0 and 17179869184),
   -- Whether the hub has all chunks.
   is_whole boolean not null,
-  -- The time since which no message has the file; null while a message has it. The file is erased seven days after this
-  -- time. It is -infinity, so that the file is erased soon, if the last message with the file was erased.
+  -- The time since which no message has the file; null while a message has the file. The file is erased seven days
+  -- after this time. The time is -infinity, so that the file is erased soon, if the last message with the file was
+  -- erased.
   unused_at timestamptz default now()
 );
 create index file_unused on dm.file (unused_at) where unused_at is not null;
@@ -37,7 +38,7 @@ create table dm.attached (
 );
 create index attached_entry on dm.attached (conv, rev);
 
--- Files of erased messages. Other messages may still have them. The table has no key, so that no insert waits for
--- another transaction that inserts the same file.
+-- Files of erased messages. Other messages may still have these files. The table has no key, so that no insert waits
+-- for another transaction that inserts the same file.
 create table dm.detached (file uuid not null);
 reset role;

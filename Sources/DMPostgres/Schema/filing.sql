@@ -51,7 +51,7 @@ begin atomic
 end;
 
 -- Erases up to `most` chunks of a file that no message has. The last chunks are erased first, so that an upload can
--- resume after the remaining ones. Does not wait for locks. Returns whether there was such a file.
+-- resume after the remaining chunks. Does not wait for locks. Returns whether there was such a file.
 create or replace function dm.erase_file(most integer default 16) returns boolean
 language plpgsql volatile set search_path = pg_catalog, pg_temp as $$
 declare
@@ -137,7 +137,7 @@ begin
   end if;
   select * into f from dm.file x where x.id = upload.file;
   if not found then
-    -- 1024 bytes more are counted for each file, so that empty files also have a limit.
+    -- Each file counts 1024 bytes more than its size, so that the number of empty files is also limited.
     retry_at := coalesce(dm.spend_file(me, upload.size + 1024), dm.spend_upload(me, 1024));
     if retry_at is not null then
       error := 'over_quota';

@@ -6,13 +6,13 @@ set search_path = pg_catalog, pg_temp as $$
   select int8range((x.pair ->> 0)::bigint, (x.pair ->> 1)::bigint, '[]') from jsonb_array_elements(p_meta -> 'ranges') x (pair)
 $$;
 
--- Ranges of message numbers as the meta of a receipt has them.
+-- Converts ranges of message numbers to the form that they have in the meta of a receipt.
 create or replace function dm.pairs(p_ranges int8multirange) returns jsonb language sql immutable
 set search_path = pg_catalog, pg_temp
 return (select jsonb_agg(jsonb_build_array(lower(r), upper(r) - 1)) from unnest(p_ranges) r);
 
--- The number of the first message of a conversation that a person sees, and that is unread according to their receipts; 1
--- if the first message is, and the next number if none is.
+-- The number of the first message of a conversation that a person sees and that is unread according to the person's
+-- receipts. If no message is unread, the number that follows the last message.
 create or replace function dm.first_unread(p_conv uuid, p_person bigint, p_sees int8multirange) returns bigint
 language sql stable set search_path = pg_catalog, pg_temp
 return coalesce((
@@ -26,12 +26,14 @@ return coalesce((
         and (e.actor = p_person or e.kind > 0 or e.payload is null or e.expires_at <= now() or not p_sees @> e.rev)) s)) r
   where lower(r) = 1), 1);
 
--- The beginnings of conversations for a machine that keeps only the last messages: the last p_most, or those of the last
--- p_age microseconds. For each conversation: the entries before the first kept message that change the conversation itself;
--- for each member one receipt and one delivery, into which theirs are merged; and a last row of kind -2 with the last rev
--- before the first kept message, and that message's number and time. No rows for a conversation that must be pulled from
--- its beginning: because it is short, because the caller has not read its first messages, or because they were away. Scans
--- are off as in pull.
+-- The beginnings of conversations, for a machine that keeps only the last p_most messages of each conversation, or
+-- those of the last p_age microseconds. Returns for each conversation:
+-- - the entries before the first kept message that change the conversation itself;
+-- - for each member, one receipt and one delivery, which merge all earlier receipts and deliveries of that member;
+-- - a last row of kind -2, with the last rev before the first kept message, and with the number and time of that
+--   message.
+-- Returns no rows for a conversation that must be pulled from its beginning: because it is short, because the caller
+-- has not read its first messages, or because the caller was away. Sequential scans and JIT are off, as in dm1.pull.
 create or replace function dm1.floors(p_convs uuid[], p_most bigint, p_age bigint)
 returns table (
   conv uuid, rev bigint, seq bigint, at timestamptz, actor bigint, machine uuid, kind smallint, id uuid, nonce uuid,

@@ -62,8 +62,8 @@ begin
     if current_setting('synchronous_commit') in ('off', 'local') then
       perform set_config('synchronous_commit', 'on', true);
     end if;
-    -- dm.spend also locks the person's row, so that revs become visible in their order. Against the limit on stored
-    -- bytes, only the growth of a state counts, and only if it is more than 1 KiB.
+    -- dm.spend also locks the person's row, so that revs become visible in their order. Only the growth of a state
+    -- counts against the limit on stored bytes, and only if the growth is more than 1 KiB.
     select s.allowed into allowed from dm.spend(me, (
       select coalesce(jsonb_agg(case
           when k.growth > 1024 then jsonb_build_object('op', 'own', 'state', k.rest, 'payload', k.new)
@@ -99,7 +99,7 @@ begin
     order by rev;
 end $$;
 
--- Notifies the other machines of the caller. Call it in a separate transaction, as dm1.wake.
+-- Notifies the other machines of the caller. Call this function in a separate transaction, like dm1.wake.
 create or replace function dm1.wake_own() returns void language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp as $$
 declare

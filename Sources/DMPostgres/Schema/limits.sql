@@ -1,6 +1,6 @@
 set role dm_owner;
 
--- How often a person may do an operation in a minute. An operation without a row has no limit.
+-- How many operations of a kind a person may push in a minute. A kind without a row has no limit.
 create table dm.act_limit (
   act text primary key,
   per_minute integer not null check (per_minute between 1 and 1000000)
@@ -16,7 +16,7 @@ create unlogged table dm.done_act (
   primary key (person, act)
 ) with (fillfactor = 50);
 
--- These are dropped because `create or replace` cannot change the result type of a function.
+-- These functions are dropped because `create or replace` cannot change the result type of a function.
 drop function if exists dm.spend(bigint, bigint);
 drop function if exists dm.erase_expired();
 reset role;

@@ -2,8 +2,8 @@ set role dm_owner;
 
 -- Members
 
--- The maximum number of ranges of revs that a member sees in a conversation. It is limited because each comparison
--- returns all ranges.
+-- The maximum number of ranges of revs that a member sees in a conversation. The number is limited because each
+-- comparison returns all ranges.
 create or replace function dm.most_stretches() returns integer language sql immutable return 512;
 
 -- The entries from a member's absence that the member sees after returning to the group: the newest edits, deletions
@@ -37,7 +37,8 @@ begin
     where not exists (
       select from dm.member y where y.person = p and y.conv = c.id and upper_inf(y.sees)) order by place);
   if joining = '{}' then return dm.duplicate(request); end if;
-  -- Each stay without the history adds a range, and each comparison returns all ranges, so their number is limited.
+  -- Each stay without the history adds a range, and each comparison returns all ranges, so the number of ranges is
+  -- limited.
   if not has_history and exists (
       select from dm.member y
       where y.person = any (joining) and y.conv = c.id

@@ -7,18 +7,18 @@ alter table dm.hub
   add column moved_authority text,
   -- The server and the database from which the hub was moved; see dm.site.
   add column moved_from text,
-  -- How many bytes the hub stores for each person at most; null for no limit.
+  -- The maximum number of bytes that the hub stores for each person; null for no limit.
   add column person_bytes bigint check (person_bytes >= 1048576);
 
 alter table dm.person
-  -- The bytes that count against that limit, as of the last recount at counted_at. Deleted messages stay in the count
+  -- The bytes that count against person_bytes, as of the last recount at counted_at. Deleted messages stay in the count
   -- until the next recount.
   add column kept bigint not null default 0,
   add column counted_at timestamptz not null default now(),
-  -- When the administrator erased the person. No other person gets the handle.
+  -- The time at which the administrator erased the person. No other person gets the handle.
   add column forgotten_at timestamptz;
 
--- These are dropped because `create or replace` cannot change the result type of a function.
+-- These functions are dropped because `create or replace` cannot change the result type of a function.
 drop function if exists dm.counts();
 drop function if exists dm.spend(bigint, jsonb);
 reset role;

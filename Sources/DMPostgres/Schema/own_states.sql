@@ -8,7 +8,7 @@ alter table dm.person
 -- machines exchange the states through the hub, which does not read them.
 create table dm.own_state (
   person bigint not null references dm.person,
-  -- The id of only zeros stands for what is not about one conversation, such as blocks.
+  -- If the id has only zeros, the state is not about one conversation; it has the person's blocks, for example.
   conv uuid not null,
   rev bigint not null,
   -- A machine can replace a state only if it names the mark of that state.

@@ -91,7 +91,7 @@ declare
   has_files boolean;
   place bigint := 0;
 begin
-  -- In an older snapshot, a login that was revoked since would still be valid.
+  -- In an older snapshot, a login that was revoked after the snapshot would still be valid.
   if current_setting('transaction_isolation') <> 'read committed' then
     raise exception 'only in read committed transactions' using errcode = '25000';
   end if;

@@ -1,7 +1,7 @@
 set role dm_owner;
 
--- Sets a new epoch if the data is now on another server or timeline, in another database, or in new tables, as after
--- pg_restore.
+-- Sets a new epoch if the data is now on another server or timeline, in another database, or in new tables, for example
+-- after pg_restore.
 create or replace function dm.notice_move() returns dm.hub language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp as $$
 declare
@@ -14,7 +14,7 @@ begin
   select * into hub from dm.hub;
   if hub.fingerprint is distinct from place and not pg_is_in_recovery() then
     update dm.hub set fingerprint = place, epoch = gen_random_uuid() where fingerprint is distinct from place;
-    -- Transaction numbers from another server may be higher than those of this one.
+    -- Transaction numbers from another server may be higher than those of this server.
     update dm.conversation set touched = pg_current_xact_id() where touched > pg_current_xact_id();
     update dm.member set ended = pg_current_xact_id() where ended > pg_current_xact_id();
     select * into hub from dm.hub;
@@ -196,9 +196,10 @@ begin
   end loop;
 end $$;
 
--- The messages with the numbers from p_first to p_last as they are now, for a machine that has not kept them: for each
--- message that the member sees its entry, its last edit, and the last reaction of each member. At most 500 numbers; and of
--- payloads over 256 KiB only the last ones, but at least one. Scans are off as in pull.
+-- The messages with the numbers from p_first to p_last as they are now, for a machine that has not kept them. For each
+-- message that the caller sees, returns its entry, its last edit, and the last reaction of each member. Returns the
+-- messages of at most 500 numbers. Leaves out a message if the payloads of the later messages already have 256 KiB or
+-- more. Sequential scans and JIT are off, as in dm1.pull.
 create or replace function dm1.page(p_conv uuid, p_first bigint, p_last bigint)
 returns table (
   conv uuid, rev bigint, seq bigint, at timestamptz, actor bigint, machine uuid, kind smallint, id uuid, nonce uuid,

@@ -1,8 +1,8 @@
 set role dm_owner;
 
 -- Counts a person's operations against the limits, up to the first one that is over a limit. `allowed` is the number of
--- operations before that one. `later` is the time from which that one is within the limits; null if all operations are.
--- `is_full` says whether the limit on what the hub stores for the person is reached.
+-- operations before that operation. `later` is the time from which that operation is within the limits; null if all
+-- operations are. `is_full` says whether the limit on what the hub stores for the person is reached.
 --
 -- Each count falls to 0 within an hour or a minute, which is the period of its limit.
 create or replace function dm.spend(
@@ -81,7 +81,8 @@ begin
 end $$;
 
 -- Applies the limits per minute, and counts the allowed operations against them. If an operation is over a limit,
--- `allowed` becomes the number of operations before it, and `later` the time from which it is within all limits.
+-- `allowed` becomes the number of operations before it, and `later` the time from which that operation is within all
+-- limits.
 create or replace function dm.spend_acts(
   p_person bigint, operations jsonb, inout allowed bigint, inout later timestamptz)
 language plpgsql volatile set search_path = pg_catalog, pg_temp as $$

@@ -1,5 +1,5 @@
 set role dm_owner;
 
--- A random id that the store and the hub replace at each connection. A copy of the store has an older one.
+-- A random id that the store and the hub replace at each connection. A copy of the store has an older id.
 alter table dm.login add column stamp uuid;
 reset role;

@@ -27,8 +27,8 @@ create table dm.hub (
 );
 insert into dm.hub (id) values (1);
 
--- The last rev of the persons. It has its own table, so that a change of a profile locks only this row and the person's
--- row.
+-- The last rev of the persons. This rev has its own table, so that a change of a profile locks only this row and the
+-- person's row.
 create table dm.people (id integer primary key check (id = 1), rev bigint not null);
 insert into dm.people values (1, 0);
 
@@ -110,7 +110,7 @@ create table dm.entry (
   -- The entry's own id, or the id of the message to which the entry refers.
   id uuid,
   nonce uuid,
-  -- Random. Distinguishes this entry from another one that gets the same rev after a restore of the hub.
+  -- A random id, which distinguishes this entry from another entry that gets the same rev after a restore of the hub.
   mark uuid not null default gen_random_uuid(),
   -- The digest of the operation, which shows whether the nonce is used again for another operation. Erased with the
   -- payload, because the text could be guessed from the digest.
