@@ -107,8 +107,8 @@ let package = Package(
     .testTarget(
       name: "HubTests",
       dependencies: [
-        "DMKit", "DMModel", "DMPostgres", "DMStore", "DMSync", "DMSystem", "DMUpkeep", "DMJSON", "StoreSupport",
-        "TestSupport",
+        "DMKit", "DMMedia", "DMModel", "DMPostgres", "DMStore", "DMSync", "DMSystem", "DMUpkeep", "DMJSON",
+        "StoreSupport", "TestSupport",
       ]),
     .testTarget(
       name: "ChatTests",

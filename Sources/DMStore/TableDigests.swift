@@ -40,6 +40,7 @@ package struct DigestedTable: Sendable {
       """
       conversation, user, joined_at, left_seq, is_owner, is_pinned, is_archived, is_deleted, muted_until, draft_text
       """, 10),
+    DigestedTable("picture", "hash, bytes", 2),
     DigestedTable("reaction", "message, user, emoji, at", 4),
     DigestedTable("receipt", "conversation, user, from_seq, to_seq, at, rev", 6),
     DigestedTable("report", "id, message, reporter, at, reason, text", 6),

@@ -131,7 +131,9 @@ extension Replica {
     var group: HubPayload.Group?
     switch operation.act {
     case .title: group = HubPayload.Group(title: seen.title)
-    case .avatar: group = HubPayload.Group(avatarURL: seen.avatarURL)
+    case .avatar:
+      let picture = try store.pictures.picture(seen.avatarURL)
+      group = HubPayload.Group(avatarURL: seen.avatarURL, picture: picture)
     default: arguments.expireAfter = .some(row.expireAfter)
     }
     try store.outbox.queueAgain(

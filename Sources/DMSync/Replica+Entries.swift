@@ -106,7 +106,7 @@ extension Replica {
     guard entry.payload?.isEmpty == false else { return }
     let group = HubPayload.group(entry.payload)
     if let title = group.title { try store.conversations.set(.title(title), of: log.row.key) }
-    try store.conversations.set(.avatarURL(group.avatarURL), of: log.row.key)
+    try setPicture(group, of: log.row.key)
     try store.conversations.set(.expireAfter(group.expireAfter), of: log.row.key)
     log.row.expireAfter = group.expireAfter
   }
@@ -150,13 +150,18 @@ extension Replica {
     try session.announce(.titleChanged, [title], in: &log.row)
   }
 
+  private func setPicture(_ group: HubPayload.Group, of conversation: ConversationKey) throws {
+    if let picture = group.picture { try store.pictures.insert(picture) }
+    try store.conversations.set(.avatarURL(group.avatarURL), of: conversation)
+  }
+
   private func set(_ entry: HubEntry, as actor: UserKey, in log: inout Log) throws {
     if entry.meta.changesExpiry {
       let lifetime = entry.meta.expireAfter.map(HubLimits.lifetime)
       try store.conversations.set(.expireAfter(lifetime), of: log.row.key)
       log.row.expireAfter = lifetime
     } else {
-      try store.conversations.set(.avatarURL(HubPayload.group(entry.payload).avatarURL), of: log.row.key)
+      try setPicture(HubPayload.group(entry.payload), of: log.row.key)
     }
     try store.changes.append(.conversation, conversation: log.row.key, user: actor, at: entry.at)
   }

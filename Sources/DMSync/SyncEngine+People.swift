@@ -25,6 +25,7 @@ extension SyncEngine {
     try store.hub.set(person.id, of: user)
     if user == (try hub().user), try store.outbox.pending().contains(where: { $0.act == .profile }) { return }
     let profile = HubPayload.profile(person.profile)
+    if let picture = profile.picture { try store.pictures.insert(picture) }
     try store.users.update(
       user,
       ProfileChange(

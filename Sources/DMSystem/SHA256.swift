@@ -156,6 +156,13 @@ package func hashed(
   return hash.finish()
 }
 
+/// The hash of bytes in memory.
+package func contentHash(of bytes: [UInt8]) -> ContentHash {
+  var hash = SHA256()
+  bytes.withUnsafeBytes { hash.update($0) }
+  return hash.finish()
+}
+
 /// The hash of a file.
 ///
 /// - Parameter onTick: called for each chunk; an error that it throws ends the read.

@@ -53,6 +53,7 @@ extension Upkeep {
         try store.changes.prune(now: .now)
       }
       let count = try store.removeUnsentAttachments(before: limit)
+      try store.pictures.deleteUnused()
       if store.isLinked { try store.hubFiles.deleteUnused() }
       return count
     }

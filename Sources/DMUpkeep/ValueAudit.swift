@@ -1,5 +1,6 @@
 internal import DMModel
 internal import DMStore
+internal import DMSystem
 
 /// Finds values that no program of dm writes and that make programs fail when they are read.
 enum ValueAudit {
@@ -79,6 +80,13 @@ enum ValueAudit {
       rows.bind(Timestamp.writable.lowerBound)
       rows.bind(Timestamp.writable.upperBound)
       while try rows.step() { findings.add(.values, rows.text(0), "it has \(rule.check)") }
+    }
+    var pictures = try store.connection.prepare("SELECT hash, bytes FROM picture")
+    while try pictures.step() {
+      guard case .blob(let hash) = pictures.value(0), case .blob(let bytes) = pictures.value(1) else { continue }
+      if contentHash(of: bytes).bytes != hash {
+        findings.add(.values, "picture \(hexadecimal(hash))", "its bytes do not have this SHA-256")
+      }
     }
     var handles = try store.connection.prepare("SELECT id, handle FROM user")
     while try handles.step() {

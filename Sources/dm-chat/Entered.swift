@@ -15,8 +15,8 @@ enum Entered: Equatable {
       switch self {
       case .reply: ("N TEXT", "answer message N")
       case .edit: ("N TEXT", "change the text of your message N")
-      case .react: ("[N] EMOJI", "react to N or the last message of others; repeat to undo")
-      case .delete: ("N [everyone]", "delete message N for yourself, with 'everyone' for all")
+      case .react: ("[N] EMOJI", "react to N, or the last of others; again: undo")
+      case .delete: ("N [everyone]", "delete message N for yourself, or for all")
       case .attach: ("FILE", "send a file")
       case .search: ("WORDS", "search this conversation")
       case .go: ("N", "go to message N")
@@ -66,7 +66,7 @@ enum Entered: Equatable {
   /// The lines of /help in a window: all commands and keys.
   static let help: [String] =
     help(Command.allCases) + [
-      "  /edit [N]".padded(to: 23) + "put the text of message N, or of your last, into the line",
+      "  /edit [N]".padded(to: 23) + "edit message N, or your last, in the line",
       "", "  Enter".padded(to: 23) + "send; Alt-Enter begins a new line",
       "  Up".padded(to: 23) + "on an empty line: edit your last message",
       "  PageUp, PageDown".padded(to: 23) + "scroll back and forward; Esc goes to the end",

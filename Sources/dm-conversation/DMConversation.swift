@@ -14,7 +14,8 @@ package struct DMConversation: Program {
     synopsis: [
       "create USER... [--if-absent]", "create --title TITLE [USER]... [--if-absent]", "show CONVERSATION",
       "add CONVERSATION USER... [--with-history]", "remove CONVERSATION USER...", "leave CONVERSATION",
-      "title CONVERSATION TITLE", "name CONVERSATION NAME", "avatar CONVERSATION URL", "expire CONVERSATION TIME|off",
+      "title CONVERSATION TITLE", "name CONVERSATION NAME", "avatar CONVERSATION URL",
+      "picture CONVERSATION [FILE]", "expire CONVERSATION TIME|off",
       "pin|unpin|archive|unarchive|unmute|delete CONVERSATION...", "mute CONVERSATION... [--for TIME]",
       "draft CONVERSATION [TEXT]... [--clear]",
     ],
@@ -35,6 +36,9 @@ package struct DMConversation: Program {
         "name", operands: "CONVERSATION NAME", "set a name that only you see; '' removes it", run: setName),
       Command.Subcommand(
         "avatar", operands: "CONVERSATION URL", "set the URL of the group's picture; '' clears it", run: setAvatar),
+      Command.Subcommand(
+        "picture", operands: "CONVERSATION [FILE]", "give a group a picture, or write its picture to standard output",
+        run: picture),
       Command.Subcommand(
         "expire", operands: "CONVERSATION TIME|off", "let new messages expire after this time, or never", run: setExpiry
       ),
@@ -111,6 +115,15 @@ extension DMConversation {
   static func setAvatar(_ call: Invocation) throws {
     let (conversation, url) = try value("URL", call)
     try print(call.messenger().setAvatar(url.isEmpty ? nil : url, of: conversation), call)
+  }
+
+  static func picture(_ call: Invocation) throws {
+    let conversation = try conversation(call)
+    try call.arguments.atMost(2)
+    guard let file = call.arguments.operands.dropFirst().first else {
+      return try call.write(call.messenger().picture(ofGroup: conversation))
+    }
+    try print(call.messenger().setPicture(call.picture(file), of: conversation), call)
   }
 
   static func setExpiry(_ call: Invocation) throws {

@@ -6,6 +6,8 @@ package struct DMUser: Program {
   static let displayName = Option("display-name", value: "NAME", "the name that people see")
   static let bio = Option("bio", value: "TEXT", "a few words about the user")
   static let avatarURL = Option("avatar-url", value: "URL", "the URL of the user's picture")
+  static let picture = Option(
+    "picture", value: "FILE", "the user's picture, made small and sent along; '' removes it")
   static let showPresence = Flag("show-presence", "let others see when the user is online")
   static let hidePresence = Flag("hide-presence", "do not let others see when the user is online")
   static let sendReceipts = Flag("send-read-receipts", "let others see what the user has read")
@@ -20,20 +22,22 @@ package struct DMUser: Program {
   package static let command = Command(
     "dm-user", "add users, show and change profiles, show who is online, and block users",
     synopsis: [
-      "add HANDLE [--if-absent] [OPTION]...", "list", "show [USER]", "set [OPTION]...", "presence [-f] [USER]...",
-      "block USER...", "unblock USER...", "blocked",
+      "add HANDLE [--if-absent] [OPTION]...", "list", "show [USER]", "set [OPTION]...", "picture [USER]",
+      "presence [-f] [USER]...", "block USER...", "unblock USER...", "blocked",
     ],
     options: [wait],
     rules: [
       .excludes(showPresence, [hidePresence]), .excludes(sendReceipts, [hideReceipts]),
-      .excludes(follow, [Common.quiet]),
+      .excludes(follow, [Common.quiet]), .excludes(picture, [avatarURL]),
     ],
     subcommands: [
       Command.Subcommand("add", operands: "HANDLE", "add a user", options: [ifAbsent] + profile, run: add),
       Command.Subcommand("list", "print all users", options: [fresh], run: printAll),
       Command.Subcommand("show", operands: "[USER]", "print a user, or yourself", options: [fresh], run: show),
       Command.Subcommand(
-        "set", "change your profile; an empty value clears a field", options: profile, run: set),
+        "set", "change your profile; an empty value clears a field", options: profile + [picture], run: set),
+      Command.Subcommand(
+        "picture", operands: "[USER]", "write the picture of a user, or yours, to standard output", run: writePicture),
       Command.Subcommand(
         "presence", operands: "[USER]...", "print who is online among the users who share a conversation with you",
         options: [follow], run: printPresence),
@@ -63,9 +67,18 @@ extension DMUser {
 
   static func set(_ call: Invocation) throws {
     try call.arguments.atMost(0)
-    let change = try change(call.arguments)
-    if change == ProfileChange() { throw usage("nothing to set; see --help") }
-    try call.print(try call.messenger().setProfile(change), text: TextFormat.line)
+    var change = try change(call.arguments)
+    let file = try call.arguments[picture]
+    if file == "" { change.avatarURL = "" }
+    if change == ProfileChange(), file == nil { throw usage("nothing to set; see --help") }
+    let made = try file.flatMap { $0.isEmpty ? nil : try call.picture($0) }
+    try call.print(try call.messenger().setProfile(change, picture: made), text: TextFormat.line)
+  }
+
+  static func writePicture(_ call: Invocation) throws {
+    try call.arguments.atMost(1)
+    let handle = call.arguments.operands.first.map { Handle(typed: $0.without("@")) }
+    try call.write(call.messenger().picture(of: handle))
   }
 
   private static func change(_ arguments: Arguments) throws -> ProfileChange {

@@ -1,6 +1,7 @@
 import Testing
 
 @testable import DMKit
+@testable import DMModel
 @testable import DMStore
 @testable import DMUpkeep
 @testable import StoreSupport
@@ -16,6 +17,7 @@ struct TableDigestTests {
     )
     _ = try alice.addUser(Handle("dave"), ProfileChange(displayName: "Dave"))
     _ = try alice.setBlocked(true, ["dave"])
+    _ = try bob.setProfile(ProfileChange(), picture: Picture.gif(1))
     for (message, act) in [
       ("alice:1", Edit.Act.react("👍")), ("alice:3", .report(reason: nil)), ("alice:5", .delete(forEveryone: false)),
     ] {
@@ -45,6 +47,7 @@ struct TableDigestTests {
     "UPDATE participant SET is_pinned = 1 WHERE user = 2",
     "DELETE FROM block",
     "UPDATE block SET at = at + 1",
+    "UPDATE picture SET bytes = x'00'",
     "UPDATE reaction SET emoji = '👎'",
     "UPDATE reaction SET user = 3",
     "UPDATE receipt SET at = at + 1",

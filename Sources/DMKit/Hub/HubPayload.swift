@@ -1,4 +1,5 @@
 internal import DMJSON
+internal import DMMedia
 
 /// The part of an operation that the hub does not read: a JSON object with a version.
 ///
@@ -40,15 +41,19 @@ package enum HubPayload: Equatable, Sendable {
   package struct Group: Equatable, Sendable {
     package var title: String?
     package var avatarURL: String?
+    /// The picture that `avatarURL` names; nil if that is the URL of another picture.
+    package var picture: Picture?
     /// The lifetime of messages in microseconds; nil if they do not expire.
     package var expireAfter: Int64?
     package var creator: Handle?
 
     package init(
-      title: String? = nil, avatarURL: String? = nil, expireAfter: Int64? = nil, creator: Handle? = nil
+      title: String? = nil, avatarURL: String? = nil, picture: Picture? = nil, expireAfter: Int64? = nil,
+      creator: Handle? = nil
     ) {
       self.title = title
       self.avatarURL = avatarURL
+      self.picture = picture
       self.expireAfter = expireAfter
       self.creator = creator
     }
@@ -58,11 +63,16 @@ package enum HubPayload: Equatable, Sendable {
     package var displayName: String?
     package var bio: String?
     package var avatarURL: String?
+    /// The picture that `avatarURL` names; nil if that is the URL of another picture.
+    package var picture: Picture?
 
-    package init(displayName: String? = nil, bio: String? = nil, avatarURL: String? = nil) {
+    package init(
+      displayName: String? = nil, bio: String? = nil, avatarURL: String? = nil, picture: Picture? = nil
+    ) {
       self.displayName = displayName
       self.bio = bio
       self.avatarURL = avatarURL
+      self.picture = picture
     }
   }
 
@@ -93,15 +103,21 @@ package enum HubPayload: Equatable, Sendable {
       case .group(let group):
         json.member("title", group.title)
         json.member("avatar_url", group.avatarURL)
+        Self.write(group.picture, to: &json)
         json.member("expire_after", group.expireAfter.map(Int.init))
         json.member("creator", group.creator?.description)
       case .profile(let profile):
         json.member("display_name", profile.displayName)
         json.member("bio", profile.bio)
         json.member("avatar_url", profile.avatarURL)
+        Self.write(profile.picture, to: &json)
       }
     }
     return json.bytes
+  }
+
+  private static func write(_ picture: Picture?, to json: inout JSONWriter) {
+    if let picture { json.member("picture", picture.bytes.withUnsafeBytes(base64)) }
   }
 
   // MARK: Reading untrusted payloads
@@ -147,6 +163,7 @@ package enum HubPayload: Equatable, Sendable {
     group.avatarURL = object.text("avatar_url").flatMap { url in
       isFit { try ProfileChange(avatarURL: url).check() } ? url : nil
     }
+    group.picture = picture(in: object, &group.avatarURL)
     if case .integer(let lifetime)? = object["expire_after"] { group.expireAfter = HubLimits.lifetime(Int64(lifetime)) }
     group.creator = handle(object.text("creator"))
     return group
@@ -157,10 +174,26 @@ package enum HubPayload: Equatable, Sendable {
     func field(_ name: String, _ change: (String) -> ProfileChange) -> String? {
       object.text(name).flatMap { text in isFit { try change(text).check() } ? text : nil }
     }
-    return Profile(
+    var profile = Profile(
       displayName: field("display_name") { ProfileChange(displayName: $0) },
       bio: field("bio") { ProfileChange(bio: $0) },
       avatarURL: field("avatar_url") { ProfileChange(avatarURL: $0) })
+    profile.picture = picture(in: object, &profile.avatarURL)
+    return profile
+  }
+
+  /// The picture in a payload, if it is valid and the URL is its name.
+  ///
+  /// A URL that names a picture becomes nil if the payload does not have that picture.
+  private static func picture(in object: JSONObject, _ url: inout String?) -> Picture? {
+    guard let name = url, ContentHash(url: name) != nil else { return nil }
+    if let bytes = object.text("picture").flatMap({ DMJSON.bytes(base64: $0) }), let picture = Picture(checked: bytes),
+      picture.url == name
+    {
+      return picture
+    }
+    url = nil
+    return nil
   }
 
   static func isFit(_ check: () throws -> Void) -> Bool {

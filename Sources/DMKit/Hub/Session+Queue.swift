@@ -83,13 +83,16 @@ extension Session {
         .add, in: row.key, arguments,
         payload: .group(
           HubPayload.Group(
-            title: seen.title, avatarURL: seen.avatarURL, expireAfter: row.expireAfter, creator: seen.creator)))
+            title: seen.title, avatarURL: seen.avatarURL, picture: store.pictures.picture(seen.avatarURL),
+            expireAfter: row.expireAfter, creator: seen.creator)))
     case .remove(let handles):
       arguments.handles = handles
       try queue(.remove, in: row.key, arguments)
     case .leave: try queue(.leave, in: row.key)
     case .title(let title): try queue(.title, in: row.key, payload: .group(HubPayload.Group(title: title)))
-    case .avatar(let url): try queue(.avatar, in: row.key, payload: .group(HubPayload.Group(avatarURL: url)))
+    case .avatar(let url):
+      let picture = try store.pictures.picture(url)
+      try queue(.avatar, in: row.key, payload: .group(HubPayload.Group(avatarURL: url, picture: picture)))
     case .expire(let lifetime):
       arguments.expireAfter = .some(lifetime)
       try queue(.expire, in: row.key, arguments)
@@ -147,7 +150,10 @@ extension Session {
     arguments.showsPresence = user.showsPresence
     try queue(
       .profile, arguments,
-      payload: .profile(HubPayload.Profile(displayName: user.displayName, bio: user.bio, avatarURL: user.avatarURL)))
+      payload: .profile(
+        HubPayload.Profile(
+          displayName: user.displayName, bio: user.bio, avatarURL: user.avatarURL,
+          picture: store.pictures.picture(user.avatarURL))))
   }
 
   /// Queues a message, which is shown at once as waiting.

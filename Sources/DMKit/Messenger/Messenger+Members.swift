@@ -58,6 +58,14 @@ extension Messenger {
     return try changeGroup(reference, .changeAvatar, .avatar(url))
   }
 
+  /// Gives a group a picture, whose name becomes the URL of the group's picture.
+  ///
+  /// - Returns: nil if the group has this picture already.
+  /// - Throws: `unknown_conversation`, `ambiguous_title`, `not_allowed`.
+  public func setPicture(_ picture: Picture, of reference: ConversationReference) throws -> Conversation? {
+    try changeGroup(reference, .changeAvatar, .avatar(picture.url), picture)
+  }
+
   /// Sets the lifetime of new messages of a conversation; nil for messages that do not expire.
   ///
   /// - Returns: nil if nothing changed.
@@ -72,13 +80,14 @@ extension Messenger {
   ///
   /// In a linked store, queues the change for the hub.
   private func changeGroup(
-    _ reference: ConversationReference, _ action: Action, _ change: GroupChange
+    _ reference: ConversationReference, _ action: Action, _ change: GroupChange, _ picture: Picture? = nil
   ) throws -> Conversation? {
     try expectStore(with: reference)
     return try writing { session in
       var row = try session.find(reference)
       try session.check(action, in: row)
       guard try session.isChange(change, of: row) else { return nil }
+      if let picture { try session.store.pictures.insert(picture) }
       if session.destination == .hub {
         try session.queue(change, of: row)
       } else {

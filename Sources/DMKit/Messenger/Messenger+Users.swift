@@ -36,10 +36,16 @@ extension Messenger {
 
   /// Changes the acting user's profile.
   ///
+  /// - Parameters:
+  ///   - change: the fields to change.
+  ///   - picture: the new picture, whose name becomes the `avatarURL`; nil to take the `avatarURL` of `change`.
   /// - Throws: `bad_field`.
-  public func setProfile(_ change: ProfileChange) throws -> User {
+  public func setProfile(_ change: ProfileChange, picture: Picture? = nil) throws -> User {
+    var change = change
+    if let picture { change.avatarURL = picture.url }
     try change.check()
-    let user = try writing { session in
+    let user = try writing { [change] session in
+      if let picture { try session.store.pictures.insert(picture) }
       try session.store.users.update(session.me, change, at: .now)
       try session.queueProfile()
       return try found(identity.handle, session.store)

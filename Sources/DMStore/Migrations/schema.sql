@@ -232,3 +232,7 @@ CREATE TABLE "change" (
   CHECK ((from_seq IS NULL) = (to_seq IS NULL)),
   CHECK (from_seq IS NULL OR from_seq BETWEEN 1 AND to_seq AND to_seq <= 1099511627776)
 ) STRICT;
+CREATE TABLE picture (
+  hash BLOB PRIMARY KEY CHECK (length(hash) = 32),
+  bytes BLOB NOT NULL CHECK (length(bytes) BETWEEN 1 AND 10240)
+) STRICT;

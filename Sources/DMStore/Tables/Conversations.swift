@@ -261,6 +261,8 @@ package struct Conversations {
   }
 
   package func set(_ attribute: Attribute, of conversation: ConversationKey) throws {
+    var before: String?
+    if case .avatarURL = attribute { before = try avatarURL(of: conversation) }
     var statement =
       switch attribute {
       case .title: try store.connection.prepare("UPDATE conversation SET title = ? WHERE id = ?")
@@ -274,5 +276,12 @@ package struct Conversations {
     }
     statement.bind(conversation)
     try statement.run()
+    try store.pictures.release(before)
+  }
+
+  private func avatarURL(of conversation: ConversationKey) throws -> String? {
+    var statement = try store.connection.prepare("SELECT avatar_url FROM conversation WHERE id = ?")
+    statement.bind(conversation)
+    return try statement.step() ? statement.optionalText(0) : nil
   }
 }

@@ -114,6 +114,7 @@ package struct Users {
   ///
   /// An empty string clears a field.
   package func update(_ key: UserKey, _ change: ProfileChange, at time: Timestamp) throws {
+    let before = try change.avatarURL == nil ? nil : avatarURL(of: key)
     var statement = try store.connection.prepare(
       """
       UPDATE user SET display_name = nullif(coalesce(?, display_name), ''), bio = nullif(coalesce(?, bio), ''),
@@ -127,8 +128,15 @@ package struct Users {
     for flag in [change.showsPresence, change.sendsReadReceipts] { statement.bind(flag.map { $0 ? 1 as Int64 : 0 }) }
     statement.bind(key)
     try statement.run()
+    try store.pictures.release(before)
     if change.sendsReadReceipts != nil { try store.hubOwnStates.note(nil, by: key) }
     try store.changes.append(.user, user: key, at: time)
+  }
+
+  private func avatarURL(of key: UserKey) throws -> String? {
+    var statement = try store.connection.prepare("SELECT avatar_url FROM user WHERE id = ?")
+    statement.bind(key)
+    return try statement.step() ? statement.optionalText(0) : nil
   }
 
   /// The names that may be suggested for a misspelled name: the handles of users; the titles and own names of a user's

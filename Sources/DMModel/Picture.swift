@@ -1,0 +1,33 @@
+/// A small picture of a user or a group.
+public struct Picture: Equatable, Sendable {
+  /// The bytes of a JPEG, PNG, WebP or GIF image, at most `limit`.
+  public let bytes: [UInt8]
+  /// The SHA-256 of the bytes.
+  public let sha256: ContentHash
+
+  /// The maximum number of bytes: with it, a hub takes a group's settings, and a profile, together with the picture.
+  package static let limit = 10_240
+  /// The longest side, in pixels.
+  package static let longestSide = 512
+
+  package init(bytes: [UInt8], sha256: ContentHash) {
+    self.bytes = bytes
+    self.sha256 = sha256
+  }
+
+  /// The name of the picture, which is the `avatarURL` of a user or a group who has it.
+  public var url: String { sha256.url }
+}
+
+extension ContentHash {
+  private static let scheme = "nih:sha-256;"
+
+  /// The name of a picture with this hash: `nih:sha-256;` and 64 hexadecimal digits (RFC 6920, section 7).
+  package var url: String { Self.scheme + description }
+
+  /// The hash in the name of a picture; nil if the text is not such a name.
+  package init?(url: String) {
+    guard url.hasPrefix(Self.scheme) else { return nil }
+    self.init(String(url.dropFirst(Self.scheme.count)))
+  }
+}
