@@ -15,7 +15,7 @@ public struct Conversation: Equatable, Identifiable, Sendable {
   /// The id, which never changes.
   public let id: Identifier
   /// The name to show: the user's own name for the conversation, else its title, else the display names of the other
-  /// participants.
+  /// participants, or the handles of those who have no display name.
   public var name = ""
   /// Whether the conversation is a group, not a direct conversation.
   public let isGroup: Bool

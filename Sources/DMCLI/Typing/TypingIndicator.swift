@@ -127,7 +127,7 @@ package struct TypingIndicator: ~Copyable {
 }
 
 extension TypingIndicator {
-  /// How long an ESC may still begin a sequence; a terminal sends the bytes of a sequence together.
+  /// The time in microseconds in which an ESC may begin a sequence; a terminal sends the bytes of a sequence together.
   private static let escapeTimeout: Int64 = 50_000
 
   /// Shows typing while the user types on a terminal.
