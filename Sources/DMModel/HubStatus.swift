@@ -53,7 +53,7 @@ public struct HubStatus: Equatable, Sendable {
   public let lastSyncAt: Timestamp?
   /// When the sync process connects again; nil if the sync process is connected or does not run.
   public let nextAttemptAt: Timestamp?
-  /// When the hub accepts more from a user who is over their quota; nil for a user who is not.
+  /// When the hub accepts more from the user; nil if the user is not over their quota.
   public let retryAt: Timestamp?
   /// By how many microseconds the clock of the hub is ahead of this machine's clock.
   public let clockOffset: Int64
@@ -63,7 +63,7 @@ public struct HubStatus: Equatable, Sendable {
   public let setAside: [SetAside]
   /// Whether the store is connected to the hub.
   ///
-  /// If so, other users get the user's changes, although the hub may postpone them.
+  /// If so, other users get the user's changes, unless the hub postpones the changes.
   public let isConnected: Bool
 
   /// A conversation that is not synced.

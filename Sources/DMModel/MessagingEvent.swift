@@ -6,7 +6,7 @@
 public indirect enum MessagingEvent: Equatable, Sendable {
   /// A new message.
   case message(Message, Cursor)
-  /// An edited message in its current state.
+  /// A message in its current state, after the message was edited, or after the hub numbered or refused it.
   case messageUpdated(Message, Cursor)
   /// Messages of one sender were delivered or read.
   case messageStatus(MessageStatus, Cursor)
@@ -37,7 +37,7 @@ public indirect enum MessagingEvent: Equatable, Sendable {
   public enum Kind: String, CaseIterable, Sendable {
     /// New messages.
     case message
-    /// Edited messages.
+    /// Messages that were edited, or that the hub has numbered or refused.
     case messageUpdated = "message_updated"
     /// Deleted and expired messages.
     case messageDeleted = "message_deleted"
