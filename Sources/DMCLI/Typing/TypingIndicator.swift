@@ -132,7 +132,7 @@ extension TypingIndicator {
 
   /// Shows typing while the user types on a terminal.
   ///
-  /// Each line is written to standard output, except if standard output is a terminal, too.
+  /// Each line is written to standard output, unless standard output is a terminal.
   ///
   /// - Parameter isPlain: whether to redraw nothing, for screen readers.
   /// - Throws: `io_error`.
