@@ -24,7 +24,7 @@ package struct Arguments: Sendable {
   private var firstOperand: Int?
   private(set) var lastOperand: Int?
 
-  /// - Throws: `usage`, which names the wrong word and the nearest valid word.
+  /// - Throws: `usage`, with the wrong word and, if there is one, a similar word that is valid.
   init(_ words: [String], for command: Command) throws {
     self.command = command
     self.words = words
@@ -176,8 +176,8 @@ package struct Arguments: Sendable {
     }?.texts.first
   }
 
-  /// The texts of an option; nil if it was not given, or if `option` is a flag and the program's option of this name is
-  /// not, or the other way round.
+  /// The texts of an option; nil if the option was not given, or if only one of `option` and the program's option of
+  /// this name is a flag.
   private func texts(_ option: Declaration) -> [String]? {
     assert(command.allOptions.contains { $0.name == option.name }, "\(command.name) does not list '\(option.spelling)'")
     let texts = given.first { $0.name == option.name }?.texts

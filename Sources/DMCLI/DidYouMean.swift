@@ -27,7 +27,8 @@ private let negations: Set<String> = [
   "no", "not", "dont", "don't", "never", "without", "hide", "drop", "strip", "omit", "absent", "invisible", "off",
 ]
 
-/// Whether one word is the negation of the other.
+/// Whether the words differ only by a prefix such as `un`, or only one of them negates; the rest of the words is then
+/// not compared.
 private func isOpposite(_ one: String, _ other: String) -> Bool {
   if ["un", "in", "no"].contains(where: { $0 + one == other || $0 + other == one }) { return true }
   func isNegative(_ word: String) -> Bool {
@@ -55,7 +56,7 @@ extension Command {
   /// The end of an error about an option that the program does not have.
   func hint(for option: String) -> String {
     let options = allOptions.compactMap(\.long)
-    // Synonyms of operands come first, because `-m` is also the start of `--max-size`.
+    // Synonyms come first: without this, `-m`, a synonym of TEXT, would suggest `--max-size`.
     if let name = synonym(of: option, among: options + operandNames, optionSynonyms) {
       return options.contains(name) ? "; did you mean '--\(name)'?" : "; write \(name) without an option"
     }
@@ -75,7 +76,7 @@ extension Command {
 
 /// Words that other programs use for our options, and for our operands (in capitals); no destructive options.
 ///
-/// The first row that matches an option or operand of the program is used.
+/// If several rows have the same word, the first row whose name is an option or operand of the program is used.
 private let optionSynonyms: Synonyms = [
   ("TEXT", ["message", "body", "msg", "m"]),
   ("QUERY", ["query", "words", "e"]),

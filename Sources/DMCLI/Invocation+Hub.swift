@@ -32,7 +32,7 @@ extension Invocation {
     if let asOf = freshness?.asOf { output.asOf = asOf }
   }
 
-  /// Asks the hub of a linked store who is online, except if the hub has answered that a short time ago.
+  /// Asks the hub of a linked store who is online, unless the hub has answered this question a short time ago.
   package func refreshPresence() throws {
     let messenger = try messenger()
     guard try messenger.isLinked, try Carrier.mode != .off else { return }
@@ -70,8 +70,8 @@ extension Invocation {
   /// Does the last work of a run: starts a dm-sync if something was queued for the hub, and with --wait waits for the
   /// hub.
   ///
-  /// - Throws: `hub_unreachable` if the hub does not answer in time, or the error with which the hub refuses the
-  ///   change.
+  /// - Throws: `hub_unreachable` if the hub does not answer in time, `over_quota` if it postpones the change, or the
+  ///   error with which the hub refuses the change.
   func finishWithHub() throws {
     guard let made, made.hasWorkForHub else { return }
     startCarrier()

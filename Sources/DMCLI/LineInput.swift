@@ -131,7 +131,7 @@ package struct LineInput: ~Copyable {
       }
     }
     if bytes.count > most {
-      // Removes an incomplete character at the end: at most three bytes follow its first byte.
+      // Removes the last character, which may be incomplete: at most three bytes follow its first byte.
       bytes.removeLast(bytes.count - most)
       if let first = bytes.suffix(4).lastIndex(where: { $0 & 0xC0 != 0x80 }) { bytes.removeLast(bytes.count - first) }
     } else if bytes.last == UInt8(ascii: "\n") {

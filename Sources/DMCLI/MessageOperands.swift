@@ -3,9 +3,8 @@ package import DMKit
 extension Arguments {
   /// Reads the operands of `dm-tail` and `dm-read`: `bob +ops`, `bob 40..57 60` or `bob:40..57`.
   ///
-  /// They are either several conversations, or one conversation with ranges of its messages.
-  ///
-  /// The returned ranges are nil if no operand has a range.
+  /// The operands are either conversations, or one conversation with ranges of its messages. The returned ranges are
+  /// nil if no operand has a range.
   ///
   /// - Parameters:
   ///   - operands: all operands of the command line, or some of them.
@@ -47,7 +46,7 @@ extension Arguments {
 
 /// The range that the user probably meant: `40..57` for `40-57`, and `bob:40..57` for `bob:40-57`.
 ///
-/// Nil for other words, and for titles of groups, because a title may end in such a way.
+/// Nil for other words, and for titles of groups, because a title may end in `40-57`.
 package func dottedRange(_ word: String) -> String? {
   let bytes = word.utf8
   guard bytes.first != UInt8(ascii: "+"), bytes.first != UInt8(ascii: "#") else { return nil }

@@ -30,7 +30,7 @@ package struct Declaration: Sendable {
 
 /// A `Flag` or an `Option`.
 ///
-/// It is declared as a constant, which the program's `Command` lists; `arguments[constant]` is its value.
+/// An option is declared as a constant, which the program's `Command` lists; `arguments[constant]` is its value.
 package protocol Declared: Sendable {
   var declaration: Declaration { get }
   /// Checks all values that were given.

@@ -7,7 +7,7 @@ internal import DMSystem
 /// A finite list is written in large pieces. A program that follows a stream or reads lines flushes after each batch.
 package final class Output {
   private var descriptor: Int32
-  /// How many more lines fit on the screen, and a function that starts a pager when they do not fit; nil for no pager.
+  /// How many more lines fit on the screen, and a function that starts a pager for more lines; nil for no pager.
   private var pages: (room: Int, begin: () -> Int32?)?
   /// Whether output goes to a pager; an early end of the pager is not an error.
   private var isPaged = false

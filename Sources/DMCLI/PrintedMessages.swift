@@ -1,6 +1,6 @@
 package import DMKit
 
-/// The messages that `dm-tail` has printed, so that it can mark them.
+/// The messages that a program has printed, so that the program can mark them as read or as delivered.
 package struct PrintedMessages {
   private var ranges: [Identifier: [SeqRange]] = [:]
   /// For each conversation, the number of the last message from another user.

@@ -4,7 +4,7 @@ extension DMError {
   /// The message, followed by what the user can do next.
   package var text: String {
     guard let remedy else { return message }
-    // These words name the program of the other process, so they replace the message.
+    // These words are a whole message, which also names the program of the other process.
     if case .endOtherStream = remedy { return remedy.words }
     return message(adding: remedy.suffix)
   }

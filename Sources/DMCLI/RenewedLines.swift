@@ -2,7 +2,7 @@ package import DMKit
 
 /// The last lines on a terminal, which are replaced when they change.
 ///
-/// One line says how far a user has read, and another line says who is typing.
+/// One line says up to which message a user has got or read the messages, and another line says who is typing.
 ///
 /// Each line is cut to the width of the terminal, so that it has only one row.
 package struct RenewedLines {

@@ -57,7 +57,7 @@ public struct Attachment: Equatable, Identifiable, Sendable {
 
   /// The id, with which `Outgoing` refers to the attachment.
   public package(set) var id: Identifier
-  /// The kind, which decides how it is shown.
+  /// The kind, which decides how the attachment is shown.
   public let kind: Kind
   /// The name, at most 255 bytes; never a path, and safe to use as a file name.
   public let name: String

@@ -21,8 +21,8 @@ package struct Consumer: Equatable, Sendable {
 
   /// The reason why a consumer needs attention.
   package enum Warning: String, CaseIterable, Sendable {
-    /// Unacknowledged changes are older than 30 days: the log keeps them for this consumer only, until 90 days after
-    /// its last use.
+    /// Unacknowledged changes are older than 30 days; the log keeps them until 90 days after the last use of the
+    /// consumer.
     case late
     /// The next changes for the consumer are no longer in the log.
     case gap

@@ -15,7 +15,7 @@ public struct Conversation: Equatable, Identifiable, Sendable {
   /// The id, which never changes.
   public let id: Identifier
   /// The name to show: the user's own name for the conversation, else its title, else the display names of the other
-  /// participants.
+  /// participants, or the handles of those who have no display name.
   public var name = ""
   /// Whether the conversation is a group, not a direct conversation.
   public let isGroup: Bool
@@ -57,8 +57,8 @@ public struct Conversation: Equatable, Identifiable, Sendable {
   public var expireAfter: Duration?
   /// The id that the conversation had before; set only in the event in which it gets another id from the hub.
   public var replaces: Identifier?
-  /// Whether the user's lists contain it: the user has not deleted it, and it is not a direct conversation with a user
-  /// that they block.
+  /// Whether the user's lists contain the conversation: the user has not deleted it, and it is not a direct
+  /// conversation with a user that they block.
   package var isListed = true
   /// The position in the list after this conversation.
   public let pageCursor: PageCursor?

@@ -1,6 +1,6 @@
 /// A position in the stream of events.
 ///
-/// It is opaque, and valid for one store.
+/// A cursor is opaque, and valid for one store.
 ///
 /// The position is `(rev, seq)`: every change up to `rev` was delivered, and the messages up to `seq` of change
 /// `rev + 1`. A receipt can change the status of a million messages, and a stream may stop between any two of them.

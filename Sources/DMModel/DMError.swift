@@ -1,7 +1,7 @@
 /// An error: a clause for the user, and a code for scripts.
 ///
-/// `message` is one lower-case clause that ends with what to do next. Neither `message` nor `subject` ever contains the
-/// text of a message.
+/// `message` is one lower-case clause, to which the programs add what to do next. Neither `message` nor `subject` ever
+/// contains the text of a message.
 public struct DMError: Error, Equatable, Sendable {
   /// The code of an error; its raw value is in error records.
   ///
@@ -35,13 +35,15 @@ public struct DMError: Error, Equatable, Sendable {
     /// The source cannot be attached, for example because it is a folder, is too large, or cannot be prepared.
     case badAttachment = "bad_attachment"
     // Errors about a valid value that conflicts with the data of the store.
-    /// The nonce was used before, for a message with another text or other attachments.
+    /// The nonce, or the id of an imported message, was used before, for a message with another text or other
+    /// attachments.
     case nonceConflict = "nonce_conflict"
     /// The message to import is not newer than the last message of its conversation.
     case outOfOrder = "out_of_order"
     /// Another user has the handle.
     case handleTaken = "handle_taken"
-    /// The user has given the name to another conversation.
+    /// The user has given the name to another conversation, or the groups with the title are not the one that was asked
+    /// for: they have other owners, or lack some of the users.
     case nameTaken = "name_taken"
     /// The conversation does not exist.
     case unknownConversation = "unknown_conversation"
@@ -90,7 +92,7 @@ public struct DMError: Error, Equatable, Sendable {
     case gap
     /// The folder is on a network file system.
     case networkFileSystem = "network_file_system"
-    /// The hub cannot be reached.
+    /// The hub cannot be reached, or something that needs it was not done in time.
     case hubUnreachable = "hub_unreachable"
     /// The hub does not let this store in.
     case hubRefused = "hub_refused"
@@ -102,7 +104,7 @@ public struct DMError: Error, Equatable, Sendable {
     case noHub = "no_hub"
     /// The hub refuses an operation.
     case refusedByHub = "refused_by_hub"
-    /// The user has sent more than the hub accepts in an hour.
+    /// The user has sent more than the hub accepts for now.
     case overQuota = "over_quota"
     /// A bug in dm.
     case `internal`

@@ -28,7 +28,7 @@ public struct HistoryQuery: Sendable {
   public var includesDeleted = false
   /// Whether each message has `readBy`, the users who have read it.
   public var includesReaders = false
-  /// The maximum number of messages, of which the newest are shown; nil for all.
+  /// The maximum number of messages, or nil for all; if more messages match, the newest ones are shown.
   public var limit: Int? = 30
 
   /// Makes a query for the newest 30 messages of these conversations, or of all conversations if none is given.

@@ -10,7 +10,8 @@ public struct HubStatus: Equatable, Sendable {
     case filling
     /// The hub notifies the store of changes at once.
     case live
-    /// The store asks the hub for changes every two seconds.
+    /// The store asks the hub for changes every two seconds, or every 15 to 30 seconds if the hub has few connections
+    /// left.
     case polling
     /// The sync process waits before it connects again, or no sync process runs.
     case waiting
@@ -52,7 +53,7 @@ public struct HubStatus: Equatable, Sendable {
   public let lastSyncAt: Timestamp?
   /// When the sync process connects again; nil if the sync process is connected or does not run.
   public let nextAttemptAt: Timestamp?
-  /// When the hub accepts more from a user who is over their quota; nil for a user who is not.
+  /// When the hub accepts more from the user; nil if the user is not over their quota.
   public let retryAt: Timestamp?
   /// By how many microseconds the clock of the hub is ahead of this machine's clock.
   public let clockOffset: Int64
@@ -62,7 +63,7 @@ public struct HubStatus: Equatable, Sendable {
   public let setAside: [SetAside]
   /// Whether the store is connected to the hub.
   ///
-  /// If so, other users get the user's changes, although the hub may postpone them.
+  /// If so, other users get the user's changes, unless the hub postpones the changes.
   public let isConnected: Bool
 
   /// A conversation that is not synced.
@@ -105,9 +106,11 @@ public struct HubStatus: Equatable, Sendable {
     self.isConnected = isConnected ?? [.live, .polling, .filling].contains(state)
   }
 
-  /// The color while the store is not connected: green for a minute after the hub last answered, and then yellow.
+  /// The color while the store is not connected.
   ///
-  /// After a fault, it is yellow for this minute, and then red.
+  /// For a minute after the hub last answered, the color is green, and then yellow. On a simulated network, the color
+  /// is yellow also in this minute. After a fault, it is yellow for this minute, and then red. It is also red if the
+  /// hub never answered.
   private var waitingColor: Color {
     guard let lastSyncAt else { return .red }
     let isRecent = Timestamp.now.microseconds - lastSyncAt.microseconds < 60_000_000
@@ -122,7 +125,7 @@ public struct HubStatus: Equatable, Sendable {
       && setAside == other.setAside
   }
 
-  /// Green if the connection works, yellow if it may work, red if it does not.
+  /// Green if the connection works, yellow if it may work, red if it does not work or a conversation is set aside.
   public var color: Color {
     if !setAside.isEmpty { return .red }
     if retryAt != nil, state == .waiting { return .yellow }

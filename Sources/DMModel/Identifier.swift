@@ -1,7 +1,7 @@
 /// A UUID of version 7 (RFC 9562, section 5.7), which sorts by its time.
 ///
-/// The 12 bits after the version contain the fraction of the millisecond (method 3 of section 6.2), so the ids of a
-/// conversation sort like its messages.
+/// The 12 bits after the version contain the fraction of the millisecond (method 3 of section 6.2), so two ids of the
+/// same millisecond also sort by time.
 public struct Identifier: Hashable, Comparable, Sendable {
   package let high: UInt64
   package let low: UInt64

@@ -29,7 +29,9 @@ package func isInvisible(at index: Int, of name: [Unicode.Scalar]) -> Bool {
   }
 }
 
-/// The first character of a name that is invisible in that position, as `U+200B`; nil if there is none.
+/// The first invisible character of a name, in the form `U+200B`; nil if there is none.
+///
+/// Whether a character is invisible depends on the characters beside it.
 func invisibleCharacter(in name: String) -> String? {
   let scalars = Array(name.unicodeScalars)
   guard let index = scalars.indices.first(where: { isInvisible(at: $0, of: scalars) }) else { return nil }

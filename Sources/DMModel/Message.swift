@@ -103,7 +103,7 @@ public struct Message: Equatable, Identifiable, Sendable {
   public let conversationID: Identifier
   /// The name of the conversation for the user, and a reference to it.
   public package(set) var conversation: ConversationLabel
-  /// The number of the message in the conversation: 1, 2, 3 … without gaps; nil until the hub has given it a number.
+  /// The number of the message in the conversation: 1, 2, 3 … without gaps; nil until the hub has numbered the message.
   public let seq: Int?
   /// The user who sent the message, or who caused the announcement.
   public let sender: Handle
@@ -165,7 +165,7 @@ public struct Message: Equatable, Identifiable, Sendable {
   package var line: Int?
   /// The part of the text that matches a search, with each hit between `**`.
   package var snippet: String?
-  /// Set on the last message of a conversation if `text` is only the beginning of the text.
+  /// Whether `text` is only the beginning of the text; set only on `Conversation.lastMessage`.
   public var isTruncated = false
 
   /// `seq`, or 0 for a message that has no number.

@@ -6,7 +6,7 @@
 public indirect enum MessagingEvent: Equatable, Sendable {
   /// A new message.
   case message(Message, Cursor)
-  /// An edited message in its current state.
+  /// A message in its current state, after the message was edited, or after the hub numbered or refused it.
   case messageUpdated(Message, Cursor)
   /// Messages of one sender were delivered or read.
   case messageStatus(MessageStatus, Cursor)
@@ -28,7 +28,7 @@ public indirect enum MessagingEvent: Equatable, Sendable {
   case hub(HubStatus)
   /// All earlier events were delivered; the next events are new.
   case caughtUp(Cursor)
-  /// Nothing happened for the time of `EventQuery.heartbeat`.
+  /// A sign that the stream works, at the interval of `EventQuery.heartbeat`, whether or not there are other events.
   case heartbeat(Cursor)
   /// The changes between the two positions are no longer in the log.
   case gap(from: Cursor, to: Cursor)
@@ -37,7 +37,7 @@ public indirect enum MessagingEvent: Equatable, Sendable {
   public enum Kind: String, CaseIterable, Sendable {
     /// New messages.
     case message
-    /// Edited messages.
+    /// Messages that were edited, or that the hub has numbered or refused.
     case messageUpdated = "message_updated"
     /// Deleted and expired messages.
     case messageDeleted = "message_deleted"
@@ -135,9 +135,9 @@ public struct Typing: Equatable, Sendable {
 public struct Presence: Equatable, Sendable {
   /// The user.
   public let user: Handle
-  /// Whether a program of theirs showed them as online in the last 30 seconds.
+  /// Whether one of the user's programs showed them as online in the last 30 seconds.
   public let isOnline: Bool
-  /// The time of the user's last presence signal.
+  /// The time of the user's last presence signal; nil if there is none.
   public let lastSeenAt: Timestamp?
 
   package init(user: Handle, isOnline: Bool, lastSeenAt: Timestamp?) {

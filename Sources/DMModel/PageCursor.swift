@@ -1,6 +1,6 @@
 /// A position after a conversation in the list of conversations.
 ///
-/// It is opaque, and valid for one store.
+/// The position is opaque, and valid for one store.
 public struct PageCursor: Hashable, Sendable, CustomStringConvertible {
   package let store: UInt64
   package let isPinned: Bool

@@ -1,8 +1,8 @@
 /// A reference to a conversation, as users and lines of input write it.
 public enum ConversationReference: Hashable, Sendable, CustomStringConvertible {
-  /// `bob` or `@bob`: the direct conversation with that user.
+  /// `bob` or `@bob`: the direct conversation with this user.
   case direct(Handle)
-  /// `+ops` or `#ops`: the group with that title.
+  /// `+ops` or `#ops`: the conversation to which the user gave this name, or else the group with this title.
   case title(String)
   /// A full UUID, which may be written as `dm:UUID`.
   case id(Identifier)

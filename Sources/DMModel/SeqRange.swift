@@ -61,7 +61,8 @@ public struct RangeReference: Equatable, Sendable {
 
   /// The numbers of the range in a conversation whose last number is `last`; nil if there are none.
   ///
-  /// - Parameter newest: returns the number of the nth message from the end that the user sees; nil if there are fewer.
+  /// - Parameter newest: for a count n, returns the number of the nth newest message that the user sees; nil if the
+  ///   user sees fewer than n messages.
   package func resolved(last: Int, newest: (Int) throws -> Int?) rethrows -> SeqRange? {
     func absolute(_ number: Int) throws -> Int {
       number < 0 ? try newest(Int(clamping: number.magnitude)) ?? 0 : number

@@ -1,6 +1,6 @@
 /// The entries of a conversation's log on the hub that a person sees, as ranges of their numbers (revs).
 ///
-/// A person who has left the conversation and come back sees more than one range.
+/// A person who has left a group and come back without the history may see several ranges.
 ///
 /// `description` is in the format of an int8multirange of PostgreSQL (postgresql.org/docs/current/rangetypes.html):
 /// `{[1,58),[80,)}`.

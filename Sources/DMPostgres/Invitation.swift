@@ -98,8 +98,9 @@ package func readCertificate(_ path: String) throws -> String {
   return text
 }
 
-/// Whether a text contains a certificate in PEM (RFC 7468, section 5); checks only its lines and the first byte of its
-/// content.
+/// Whether a text contains a certificate in PEM (RFC 7468, section 5).
+///
+/// Checks only the BEGIN and END lines, the base64 between them, and the length and first byte of the decoded bytes.
 func isCertificate(_ text: String) -> Bool {
   guard let begin = text.firstRange(of: "-----BEGIN CERTIFICATE-----"),
     let end = text[begin.upperBound...].firstRange(of: "-----END CERTIFICATE-----")

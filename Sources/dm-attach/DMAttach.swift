@@ -79,7 +79,7 @@ package struct DMAttach: Program {
 }
 
 extension DMAttach {
-  /// Prints a record for each file, or with `--to` one line for dm-send with all files.
+  /// Prints a record for each file, or with `--to` one line with all files, for dm-send.
   static func prepare(_ files: [String], _ call: Invocation) throws {
     let arguments = call.arguments
     let conversation = try arguments[to]

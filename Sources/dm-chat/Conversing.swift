@@ -38,7 +38,7 @@ struct Conversing {
     }
   }
 
-  /// The typing signal; it does nothing if the user may not send, such as a former member.
+  /// The typing signal; does nothing if the user may not send messages, for example because they have left the group.
   func shownTyping() throws -> ShownTyping {
     ShownTyping(try unlessRefused { try messenger.typing(in: conversation) })
   }

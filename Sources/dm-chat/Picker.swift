@@ -64,7 +64,7 @@ final class Picker {
     }
   }
 
-  /// - Returns: whether the user leaves.
+  /// - Returns: true if the key ends the program: Ctrl-D on an empty line.
   private func press(_ key: Key) throws -> Bool {
     fault = nil
     let before = filter.text

@@ -143,7 +143,7 @@ extension DMRead {
     throw usage("'--everywhere' needs a time; a message belongs to one conversation")
   }
 
-  /// The operands of `--receipts`: messages, and conversations with ranges after each.
+  /// The operands of `--receipts`: messages, or conversations that are each followed by ranges.
   private static func selections(_ operands: [String]) throws -> [MessageSelection] {
     var selections: [MessageSelection] = []
     var rest = operands[...]

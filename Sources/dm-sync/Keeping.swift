@@ -44,7 +44,8 @@ enum Keeping {
 
   /// Removes messages and contents that exceed the limits.
   ///
-  /// If another process synchronizes the store, that process removes them.
+  /// If another process synchronizes the store, that process removes the messages. If another process transfers files,
+  /// that process removes the contents.
   private static func trim(_ call: Invocation) throws {
     do {
       if call.arguments.isGiven(messages), try !DMSyncProgram.syncOnce(call) { try SyncLoop.ask(call.messenger()) }

@@ -236,7 +236,7 @@ extension DMTail {
     query.consumer = try arguments[consumer]
     query.acceptsGap = arguments[acceptGap]
     query.start = try arguments[cursor]
-    // Text output also has reactions and the state of the hub. If the terminal can erase lines, it shows who is typing.
+    // Text output also has reactions and the state of the hub, and on a terminal that can erase lines, who is typing.
     if !call.isJSON { query.kinds.formUnion([.reaction, .hub]) }
     if !call.isJSON, try call.screen().canRenew { query.kinds.insert(.typing) }
     if let kinds = try arguments[events] { query.kinds = kinds }

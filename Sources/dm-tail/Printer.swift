@@ -49,7 +49,9 @@ final class Printer {
     }
   }
 
-  /// Prints batches until one is empty, then marks the printed messages.
+  /// Prints batches until one is empty.
+  ///
+  /// Then marks the printed messages as read with --read, and as delivered unless --peek or --quiet is given.
   private func print(_ next: () throws -> [Message]) throws {
     var printed = PrintedMessages(isToBeRead: isToBeRead)
     while case let batch = try next(), !batch.isEmpty {

@@ -25,7 +25,8 @@ enum Manner: String {
   case files, folders
 }
 
-/// The output of `--complete`: a line with the `Manner`, and a line for each candidate with its description.
+/// The output of `--complete`: a line with the `Manner`, and a line for each candidate, with its description except for
+/// bash.
 ///
 /// A failure gives no candidates and no error message, because the user is still typing.
 ///
@@ -100,7 +101,8 @@ final class Completion {
     }
   }
 
-  /// Expands `~` in a word, because a shell expands it when it runs a command, but not when it completes a command.
+  /// Expands `~/` at the start of a word, because shells expand it only in commands that they run, not in commands that
+  /// they complete.
   private static func withHome(_ word: String) -> String {
     do {
       guard word.utf8.starts(with: "~/".utf8), let home = try environment("HOME") else { return word }

@@ -1,7 +1,8 @@
 /// A line that the user edits, split into rows of a terminal.
 ///
 /// The first row begins with a prompt, the others with spaces of the same width. A new row begins at each line feed,
-/// and before any terminal of this width would wrap the row. Control characters are escaped.
+/// and where the row could become too wide for a terminal with `width` columns: terminals differ in the width of some
+/// characters. Control characters are escaped.
 package struct LineRows {
   package private(set) var rows: [String]
   /// The row of the cursor, and the text before the cursor in that row.

@@ -92,7 +92,7 @@ package struct Screen {
 
   /// A text as it is printed, with a line feed at its end.
   ///
-  /// It is wrapped for a terminal, and its marks are replaced by colours or removed.
+  /// The text is wrapped for a terminal, and its marks are replaced by colours or removed.
   package func rendered(_ text: String) -> [UInt8] { rendered(text, hasLinks: hasLinks) }
 
   private func rendered(_ text: String, hasLinks: Bool) -> [UInt8] {

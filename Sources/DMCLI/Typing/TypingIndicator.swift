@@ -127,12 +127,12 @@ package struct TypingIndicator: ~Copyable {
 }
 
 extension TypingIndicator {
-  /// How long an ESC may still begin a sequence; a terminal sends the bytes of a sequence together.
+  /// The time in microseconds in which an ESC may begin a sequence; a terminal sends the bytes of a sequence together.
   private static let escapeTimeout: Int64 = 50_000
 
   /// Shows typing while the user types on a terminal.
   ///
-  /// Each line is written to standard output, except if standard output is a terminal, too.
+  /// Each line is written to standard output, unless standard output is a terminal.
   ///
   /// - Parameter isPlain: whether to redraw nothing, for screen readers.
   /// - Throws: `io_error`.

@@ -93,7 +93,7 @@ package final class Window {
     return reader.finish().map(Event.key)
   }
 
-  /// The keys that were typed last, for when the window will read no more keys.
+  /// The keys typed since the last call; a pending ESC becomes the Escape key, because no further byte is read.
   private func lastKeys() -> [Event] { (keys() ?? []) + reader.finish().map(Event.key) }
 
   /// The next bytes of input; nil at the end or after an error, because then the terminal was closed.

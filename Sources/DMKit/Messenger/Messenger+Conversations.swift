@@ -138,9 +138,9 @@ extension Session {
   /// has all these users. Either the title is the user's own name for the group, or the user has created the group with
   /// this title and still owns it.
   ///
-  /// Without an own name, a group that another user has created does not count, even if the user now owns it: any user
-  /// can create a group with this title, add the user, and leave. An imported group does not count, because any user
-  /// can import a group with the user as its creator.
+  /// If the title is not the user's own name for a group, a group that another user has created does not count, even if
+  /// the acting user owns it now: the other user can create a group with this title, add the acting user, and leave. An
+  /// imported group does not count, because any user can import a group with the acting user as its creator.
   ///
   /// - Throws: `name_taken` if only other groups have that title; `ambiguous_title`.
   private func existingGroup(_ title: String?, of others: [UserKey]) throws -> Conversations.Row? {

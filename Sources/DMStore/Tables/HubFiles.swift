@@ -210,7 +210,7 @@ package struct HubFiles {
     return hashes
   }
 
-  /// Deletes the records of files whose contents no attachment has.
+  /// Deletes the records of files that are not to be fetched and whose contents no attachment has.
   package func deleteUnused() throws {
     var delete = try store.connection.prepare(
       """
