@@ -11,7 +11,7 @@ import Testing
 struct HintTests {
   let hub = SharedHub()
 
-  @Test func `hints that bring no changes are followed less and less often, and a comparison finds later changes`()
+  @Test func `a machine acts less and less often on hints that bring no changes, and a comparison finds later changes`()
     throws
   {
     let (alice, bob) = (try hub.joined("alice"), try hub.joined("bob"))

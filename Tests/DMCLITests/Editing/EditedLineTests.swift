@@ -131,7 +131,7 @@ struct EditedLineTests {
     #expect(shown(line) == "onon|e")
   }
 
-  @Test func `a deletion key that deletes nothing does not extend the text that yank inserts`() {
+  @Test func `if a deletion key deletes nothing after a cursor key, yank inserts only the next deletion`() {
     var line = EditedLine("one two")
     apply([.deleteWordLeft, .home], to: &line)
     ignore([.deleteWordLeft], in: &line)
