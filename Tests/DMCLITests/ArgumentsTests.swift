@@ -153,7 +153,7 @@ struct ArgumentsTests {
     #expect(try parse("-n", text)[Self.limit] == .some(count))
   }
 
-  @Test func `a count that is not given has a default, and other words are errors`() throws {
+  @Test func `a count that is not given has a default, and a word other than 'all' is an error`() throws {
     #expect(try parse()[Self.limit] ?? 50 == 50)
     for text in ["-1", "x", "", "1.5", "ALL", "99999999999999999999"] {
       let arguments = try parse("-n", text)

@@ -68,7 +68,7 @@ struct HintTests {
     #expect(alice.link.listens)
   }
 
-  @Test func `hints are needed while a program follows the store or has lately read it`() throws {
+  @Test func `a machine needs hints while a program follows the store or has recently read it`() throws {
     let machine = try hub.joined("alice")
     let location = machine.messenger.location
     _ = createFolder(location.live)

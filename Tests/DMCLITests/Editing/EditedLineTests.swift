@@ -145,7 +145,7 @@ struct EditedLineTests {
     #expect(line.text == "x")
   }
 
-  @Test func `up and down move between the lines of a text, in the same column`() {
+  @Test func `the Up and Down keys move between the lines of a text, in the same column`() {
     let text = "one\n你好吗\nx\nthree"
     #expect(edited(text, .up) == "one\n你好吗\nx|\nthree")
     #expect(edited(text, .left, .up, .up) == "one\n|你好吗\nx\nthree")
@@ -211,7 +211,7 @@ struct EditedLineTests {
     #expect(line.text == "one")
   }
 
-  @Test func `up in the first line of a text goes to the history`() {
+  @Test func `the Up key in the first line of a text goes to the history`() {
     var line = EditedLine("old")
     _ = line.take()
     line.replace("a\nb")

@@ -25,7 +25,7 @@ struct FormerTests {
     #expect(seen?.participants.map(\.description) == ["alice", "bob"])
   }
 
-  @Test func `a former member sees title, picture, members and expiry as of the day they left`() throws {
+  @Test func `a former member sees title, picture, members and expiry as they were when the member left`() throws {
     let store = try changedGroup()
     let dave = try store.messenger("dave")
     checkOld(try dave.conversations().first)

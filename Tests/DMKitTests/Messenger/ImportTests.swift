@@ -99,7 +99,7 @@ struct ImportTests {
     #expect(try codes(alice.importHistory(lines)) == [nil, nil])
   }
 
-  @Test func `the id of a message in another conversation is refused`() throws {
+  @Test func `an imported line with the id of a message in another conversation is refused`() throws {
     let store = try TemporaryStore(users: ["alice", "bob"])
     let alice = try store.messenger("alice")
     let id = try alice.say("hi", to: "bob").id
