@@ -155,11 +155,12 @@ extension Upkeep {
     while try flags.step() {
       findings.add(
         .counts, flags.identifier(0).description,
-        "whether '\(flags.text(1))' blocks the other of the two is noted wrongly", .repairFinding)
+        "the stored flag that says whether '\(flags.text(1))' blocks the other user is wrong", .repairFinding)
     }
     var members = try store.connection.prepare(
       """
-      SELECT uuid, iif(direct_low IS NULL, 'nobody owns the group', 'its participants are not the two that it is of')
+      SELECT uuid, iif(direct_low IS NULL, 'the group has no owner; restore a backup',
+        'the participants of the direct conversation are wrong; restore a backup')
       FROM conversation c WHERE iif(direct_low IS NULL,
         last_seq > 0 AND EXISTS (SELECT 1 FROM participant p WHERE p.conversation = c.id AND left_seq IS NULL)
           AND NOT EXISTS (SELECT 1 FROM participant p WHERE p.conversation = c.id AND left_seq IS NULL AND is_owner),
@@ -173,7 +174,7 @@ extension Upkeep {
     while try formers.step() {
       findings.add(
         .counts, formers.identifier(0).description,
-        "what '\(formers.text(1))' saw of it when they left is missing, or kept though they are in it",
+        "the record of how '\(formers.text(1))' saw the group when they left is missing, or exists for a current member",
         .repairFinding)
     }
   }

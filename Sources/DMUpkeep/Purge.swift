@@ -70,7 +70,8 @@ extension Upkeep {
       freedBytes: max(0, before - after) + contents.bytes + copies.bytes,
       obstacle: isCleared
         ? contents.isComplete ? nil : "contents of attachments are being read, and some are left; try again"
-        : "somebody reads from the log, which still has old pages; try again",
+        : "the write-ahead log may still have deleted texts, because another process reads the store; "
+          + "try again when that process has ended",
       lastUsedAt: lastUsedAt)
   }
 

@@ -3,18 +3,19 @@ internal import DMKit
 
 package struct DMAttach: Program {
   static let to = Option(
-    "to", value: "CONVERSATION", "print one line for dm-send, with all files", as: ConversationReference.init
+    "to", value: "CONVERSATION", "print one line, with which dm-send sends all files to CONVERSATION",
+    as: ConversationReference.init
   )
   static let text = Option("text", value: "TEXT", "with --to: the text of the message")
-  static let name = Option("name", value: "NAME", "send the file with this name; only for a single file")
+  static let name = Option("name", value: "NAME", "give the sent file the name NAME; only for a single file")
   static let get = Option(
     "get", value: "ID", values: [.messages], "save an attachment by its id, or all attachments of a message: 'bob:57'")
   static let output = Option(
     "output", short: "o", value: "PATH", "save as this file or into this folder; '-' is standard output [.]")
   static let thumbnail = Flag("thumbnail", "with --get: save the thumbnail instead")
   static let force = Flag("force", "replace an existing file")
-  static let open = Flag("open", "with --get: open a copy with xdg-open")
-  static let status = Flag("status", "print the files that are being uploaded to a hub or fetched from it")
+  static let open = Flag("open", "with --get: open a copy of the attachment with xdg-open")
+  static let status = Flag("status", "print the files that are being transferred to or from a hub, and those that wait")
   static let list = Option(
     "list", value: "CONVERSATION", "print the attachments of a conversation by kind, newest first",
     as: ConversationReference.init)

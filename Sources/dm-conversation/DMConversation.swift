@@ -55,14 +55,15 @@ package struct DMConversation: Program {
         try change(.unmuted, $0)
       },
       Command.Subcommand(
-        "archive", operands: "CONVERSATION...", "hide the conversation; unless it is muted, its next message shows it"
+        "archive", operands: "CONVERSATION...",
+        "hide the conversation until a message arrives while it is not muted"
       ) { try change(.archived(true), $0) },
       Command.Subcommand("unarchive", operands: "CONVERSATION...", "list the conversation again") {
         try change(.archived(false), $0)
       },
       Command.Subcommand(
         "delete", operands: "CONVERSATION...",
-        "delete the messages for yourself; a new message shows the conversation"
+        "delete its messages for yourself, and hide the conversation until a new message"
       ) { try change(.deleted, $0) },
       Command.Subcommand(
         "draft", operands: "CONVERSATION [TEXT]...", "save TEXT as your draft, or print the draft", options: [clear],
@@ -71,7 +72,10 @@ package struct DMConversation: Program {
     examples: [
       ("dm-conversation create --title ops bob carol", "a group of you, bob and carol"),
       ("dm-conversation create --title ops bob --if-absent", "the same in a script: a second run creates nothing"),
-      ("dm-conversation name +ops work", "call that group +work, whatever its title becomes"),
+      (
+        "dm-conversation name +ops work",
+        "give the group the name +work, which only you see; it stays if the title changes"
+      ),
       ("dm-conversation create bob | jq -r .id", "the id of the direct conversation with bob"),
       ("dm-conversation show +ops", "the participants, the last message and the unread count of the group"),
       ("dm-conversation add +ops dave --with-history", "add dave, who then sees earlier messages, too"),

@@ -8,7 +8,7 @@ package struct DMDoctor: Program {
     "deep", "check everything: pages, references, search index, counts, ranges, digests and files")
   static let force = Flag("force", "also replace a FILE that is not a backup, or has more messages than the store")
   static let damaged = Flag(
-    "damaged", "include damaged messages, and leave out damaged files")
+    "damaged", "include altered messages, and leave out missing or altered files")
 
   package static let command = Command(
     "dm-doctor", "check, back up, restore, purge and repair a store",
@@ -115,7 +115,9 @@ struct Work {
 
   func restore() throws {
     let file = call.arguments.operands.first
-    if file == nil, isTerminal(.input) { throw usage("pipe a dump into it, or name a FILE") }
+    if file == nil, isTerminal(.input) {
+      throw usage("standard input is a terminal; pipe a dump into 'dm-doctor restore', or name a FILE")
+    }
     let takesDamaged = call.arguments[DMDoctor.damaged]
     let restored =
       try file.map { try upkeep.restore(file: $0, takesDamaged: takesDamaged) }

@@ -30,7 +30,7 @@ package struct DMHub: Program {
     text == "none" ? DiskLimit.none : .bytes(try megabytes(text, of: "--disk"))
   }
   static let force = Flag("force", "confirm the action, which cannot be undone")
-  static let cancel = Flag("cancel", "call the members back to this server")
+  static let cancel = Flag("cancel", "cancel the move: members return to this server")
 
   /// A value of --disk.
   enum DiskLimit { case none, bytes(Int) }
@@ -62,7 +62,7 @@ package struct DMHub: Program {
       Command.Subcommand("people", "print the people on the hub, with their machines", run: printPeople),
       Command.Subcommand(
         "limit", operands: "[ACT=N|ACT=none]...",
-        "set what each person may do and store, and print the limits",
+        "limit each person's acts, sent bytes and stored bytes, and print the limits",
         options: [hour, files, disk], run: limit),
       Command.Subcommand("reports", "print the messages that members reported", run: printReports),
       Command.Subcommand(

@@ -12,7 +12,7 @@ package struct DMRead: Program {
     "before", value: "WHEN", "mark everything before a message or a time", as: messageOrTime)
   static let all = Flag("all", "mark all messages")
   static let from = Option("from", user: "USER", "mark only messages from this sender")
-  static let everywhere = Flag("everywhere", "mark in all conversations")
+  static let everywhere = Flag("everywhere", "mark messages in all conversations")
   static let except = Option(
     "except", value: "NAME", values: [.conversations],
     "with --everywhere: leave out this conversation; can be repeated",
@@ -20,7 +20,7 @@ package struct DMRead: Program {
   static let muted = Flag("muted", "with --everywhere: only in muted conversations")
   static let unmuted = Flag("unmuted", "with --everywhere: only in conversations that are not muted")
   static let isPrivate = Flag("private", "mark without a receipt, so that nobody else learns of it")
-  static let unread = Flag("unread", "mark as unread instead; receipts stay")
+  static let unread = Flag("unread", "mark as unread instead of read; receipts that were sent stay")
   static let delivered = Flag(
     "delivered", "mark as delivered, for programs that do not get messages from dm-tail")
   static let receipts = Flag("receipts", "print who received and read these messages, and when")

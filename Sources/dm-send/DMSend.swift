@@ -9,11 +9,11 @@ extension DMSend {
   static let replyTo = Option(
     "reply-to", value: "MESSAGE", "answer this message", as: MessageReference.init)
   static let nonce = Option(
-    "nonce", value: "NONCE", "a name for this message; if already used, nothing is sent")
-  static let once = Flag("once", "with --nonce: accept a repetition with another text")
+    "nonce", value: "NONCE", "a name for this message; if you used it in this conversation before, nothing is sent")
+  static let once = Flag("once", "with --nonce: if the nonce is already used, send nothing, even if the text differs")
   static let consumer = Option(
     "consumer", value: "NAME", values: [.consumers],
-    "the lines acknowledge events ('ack') for this consumer; see dm-tail(1)")
+    "for this consumer, acknowledge the cursor 'ack' of each line; see dm-tail(1)")
   static let stopAtFailed = Flag("stop-at-failed", "with --consumer: stop at the first line that fails")
   static let skipFailed = Flag(
     "skip-failed", "with --consumer: skip lines that can never succeed (the default)")

@@ -81,10 +81,10 @@ package struct DMTail: Program {
     options: options, operands: "CONVERSATION|RANGE RANGE|CONVERSATION...", rules: rules,
     examples: [
       ("dm-tail bob", "the newest 30 messages with bob"),
-      ("dm-tail bob --before 120 -n 50", "the page before message 120"),
+      ("dm-tail bob --before 120 -n 50", "the 50 messages before message 120"),
       ("dm-tail \"$(dm-tail bob:1 | jq -r .id)\" --with readers", "one message by its id, and who has read it"),
       ("dm-tail +ops 40..57", "messages 40 to 57 of the group"),
-      ("dm-tail --unread --read", "all unread messages, and mark them as read"),
+      ("dm-tail --unread --read", "print all unread messages, and mark them as read"),
       ("dm-tail bob -n 20 | dm-read", "mark exactly the newest 20 messages as read"),
       ("dm-tail +ops --since yesterday | jq -r '\"\\(.sender): \\(.text)\"'", "the senders and the texts"),
       ("dm-tail -f bob +ops", "read and follow two conversations"),

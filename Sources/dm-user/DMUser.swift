@@ -13,7 +13,7 @@ package struct DMUser: Program {
   static let sendReceipts = Flag("send-read-receipts", "let others see what the user has read")
   static let hideReceipts = Flag(
     "hide-read-receipts", "hide from others what the user reads from now on")
-  static let follow = Flag("follow", short: "f", "after the list, print each user who comes or goes")
+  static let follow = Flag("follow", short: "f", "after the list, print each user who comes online or goes offline")
 
   private static let profile: [any Declared] = [
     displayName, bio, avatarURL, showPresence, hidePresence, sendReceipts, hideReceipts,
@@ -39,7 +39,8 @@ package struct DMUser: Program {
       Command.Subcommand(
         "picture", operands: "[USER]", "write the picture of a user, or yours, to standard output", run: writePicture),
       Command.Subcommand(
-        "presence", operands: "[USER]...", "print who is online among the users who share a conversation with you",
+        "presence", operands: "[USER]...",
+        "print whether users are online: each USER, or all who share a conversation with you",
         options: [follow], run: printPresence),
       Command.Subcommand("block", operands: "USER...", "hide all that a user sends; that user is not told") {
         try setBlocked(true, $0)

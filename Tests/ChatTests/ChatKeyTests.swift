@@ -126,7 +126,8 @@ import Testing
     #expect(window.conversation.count == 12)
   }
 
-  @Test func `after a line could not be sent, the keys typed since are added below it, unsent`() {
+  @Test func `if a line could not be sent, the keys that were typed meanwhile are added below it, and nothing is sent`()
+  {
     var composition = Composition(draft: nil)
     for character in "first" { _ = composition.line.apply(.character(character)) }
     composition.add(ahead: [.character("a"), .enter, .character("b"), .enter])

@@ -115,14 +115,14 @@ struct ArgumentsTests {
     #expect(try fault { try parse("-vz") } == "unknown option '-z'; see --help")
   }
 
-  @Test func `the error for an abbreviated option names the option, if only one begins like that`() throws {
+  @Test func `the error for an abbreviated option suggests the full name, if only one option begins with it`() throws {
     #expect(try fault { try parse("--lim", "5") } == "unknown option '--lim'; did you mean '--limit'?")
     #expect(try fault { try parse("--v") } == "unknown option '--v'; see --help")
     #expect(try fault { try parse("--=x") } == "unknown option '--'; see --help")
     #expect(try fault { try act("--bi", "x", "add") } == "unknown option '--bi'; did you mean '--bio'?")
   }
 
-  @Test func `the error for an option name of other programs suggests the option of this program`() throws {
+  @Test func `the error for another program's option suggests the option that means the same here`() throws {
     #expect(try fault { try parse("--max-count=5") } == "unknown option '--max-count'; did you mean '--limit'?")
     #expect(try fault { try parse("-l", "5") } == "unknown option '-l'; did you mean '--limit'?")
     #expect(try fault { try parse("-limit", "5") } == "unknown option '-l'; did you mean '--limit'?")
@@ -130,7 +130,7 @@ struct ArgumentsTests {
     #expect(try fault { try parse("--message", "x") } == "unknown option '--message'; see --help")
   }
 
-  @Test func `the error for an unknown option that stands for an operand says to write the operand alone`() throws {
+  @Test func `the error for an unknown option such as --message says to write the text without an option`() throws {
     let command = Command(
       "dm-say", "say it", synopsis: ["CONVERSATION TEXT..."],
       options: [Option("max-size", value: "SIZE", "how large"), Option("reply-to", value: "MESSAGE", "to what")],
@@ -153,7 +153,7 @@ struct ArgumentsTests {
     #expect(try parse("-n", text)[Self.limit] == .some(count))
   }
 
-  @Test func `a count that is not given has a default, and other words are errors`() throws {
+  @Test func `a count that is not given has a default, and a word other than 'all' is an error`() throws {
     #expect(try parse()[Self.limit] ?? 50 == 50)
     for text in ["-1", "x", "", "1.5", "ALL", "99999999999999999999"] {
       let arguments = try parse("-n", text)

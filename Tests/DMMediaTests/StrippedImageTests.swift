@@ -97,7 +97,7 @@ struct StrippedImageTests {
     #expect(StrippedImage.result(of: [0xFF, 0xD8, 0xFF, 0xD9], as: .jpeg) == nil)
   }
 
-  @Test func `an image with more ranges than the limit is refused`() throws {
+  @Test func `an image is refused if stripping it gives more byte ranges than the limit`() throws {
     let folder = try SampleFolder()
     try folder.makeAnimation()
     let bytes = try folder.bytes("animation.gif")

@@ -71,7 +71,7 @@ struct ReferenceTests {
       ("-20..", -20, nil),
       ("57..40", 57, 40), ("1..-1", 1, -1),
     ] as [(String, Int?, Int?)])
-  func `a range has two ends, and one of them may be missing`(_ text: String, _ from: Int?, _ to: Int?) throws {
+  func `a range has two ends, and either end may be left out`(_ text: String, _ from: Int?, _ to: Int?) throws {
     #expect(RangeReference(text) == RangeReference(from: from, to: to))
     let (conversation, range) = try #require(try splitReference("bob:\(text)"))
     #expect(conversation == .direct("bob"))

@@ -45,7 +45,9 @@ struct SeqRangeTests {
   }
 
   @Test(arguments: 1...20 as ClosedRange<UInt64>)
-  func `an overlay says for each number which one user has read it, or that several have`(_ seed: UInt64) throws {
+  func `an overlay has the reader of each number that one user has read, and nil for numbers that several have read`(
+    _ seed: UInt64
+  ) throws {
     var random = SplitMix64(seed: seed)
     for _ in 0..<100 {
       var marks: [ReadMark] = []

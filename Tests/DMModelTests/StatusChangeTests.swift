@@ -27,8 +27,9 @@ struct StatusChangeTests {
   }
 
   @Test(arguments: 1...20 as ClosedRange<UInt64>)
-  func `status changes include a message once if no user but its sender had marked it, otherwise never`(_ seed: UInt64)
-  {
+  func `the status changes include a message once if nobody or only its sender had marked it, and otherwise not at all`(
+    _ seed: UInt64
+  ) {
     var random = SplitMix64(seed: seed)
     for number in 1...400 {
       let lower = 1 + random.below(20)
@@ -57,7 +58,7 @@ struct StatusChangeTests {
       StatusChange.changes(3...7, by: 1, over: [[], []]) == [StatusChange(range: 3...7, senders: .allBut(1))])
   }
 
-  @Test func `where one other user had read messages, only the status of that user's own messages changes`() {
+  @Test func `of messages that only one other user had read, a mark changes the status of those that this user sent`() {
     let marks = [ReadMark(range: 1...4, reader: 2), ReadMark(range: 5...5, reader: nil)]
     #expect(
       StatusChange.changes(3...7, by: 1, over: [marks]) == [

@@ -112,7 +112,9 @@ struct AttachmentBackupTests {
   }
 
   @Test(arguments: 0..<3)
-  func `a dump without a damaged content ends with an error, and a restore refuses it by default`(how: Int) throws {
+  func `a dump that leaves out a damaged content ends with an error, and a restore refuses the dump by default`(
+    how: Int
+  ) throws {
     let store = try TemporaryStore.carrying()
     let path = try store.elsewhere("dump")
     let hash = try store.content(named: "long.bin")

@@ -102,7 +102,7 @@ struct AttachmentCheckTests {
     #expect(try store.findings() == [])
   }
 
-  @Test func `a content written by another program is readable by its owner only once it is installed`() throws {
+  @Test func `once it is installed, a content that another program wrote is readable only by its owner`() throws {
     let store = try TemporaryStore.carrying()
     let folder = try WorkFolder(.attachment, in: store.contents.path)
     let path = "\(folder.path)/content"

@@ -42,7 +42,7 @@ struct BackupTests {
     #expect(try store.bytes("out/notes").starts(with: Array("SQLite format 3".utf8)))
   }
 
-  @Test func `a backup of an earlier state does not replace a later backup with as many messages`() throws {
+  @Test func `a backup of an earlier state does not replace a later backup with the same number of messages`() throws {
     let store = try TemporaryStore.filled()
     try store.settle()
     let earlier = try TemporaryStore(bytes: store.bytes())

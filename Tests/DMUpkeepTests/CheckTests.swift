@@ -84,7 +84,7 @@ struct CheckTests {
   ]
 
   @Test(arguments: faults.indices)
-  func `each violation of a rule is found, without printing a text`(index: Int) throws {
+  func `each violation of a rule is found, and no finding contains the text of a message`(index: Int) throws {
     let (sql, checks) = Self.faults[index]
     let store = try TemporaryStore.filled()
     try store.damage(sql)
@@ -119,7 +119,7 @@ struct CheckTests {
     #expect(try store.findings() == [])
   }
 
-  @Test func `read marks computed in one pass equal those of the receipts one by one`() throws {
+  @Test func `read marks that are computed in one pass equal those that are computed receipt by receipt`() throws {
     var dice = SplitMix64(seed: 7)
     for _ in 0..<200 {
       var receipts: [UserKey: [SeqRange]] = [:]

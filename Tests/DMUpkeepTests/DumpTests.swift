@@ -10,7 +10,7 @@ import Testing
 @testable import TestSupport
 
 struct DumpTests {
-  @Test func `a spool that cannot be beside the store uses the spare folder, or is an error`() throws {
+  @Test func `a spool that cannot be beside the store is in the spare folder, or else is an error`() throws {
     let folder = try TemporaryFolder()
     let fault = try fault { try Spool(in: folder.path + "/absent", orElse: nil) }
     #expect(fault?.code == .cannotCreate)

@@ -82,7 +82,7 @@ struct ForeignSchemaTests {
   ]
 
   @Test(arguments: flips.indices)
-  func `with damaged schema text an action works or reports damage, and a check finds it`(_ index: Int) throws {
+  func `with damaged schema text an action works or reports damage, and a check finds the damage`(_ index: Int) throws {
     let (word, other) = Self.flips[index]
     let acts: [(TemporaryStore) throws -> Void] = [
       { _ = try $0.messenger("bob").everything(in: "alice") }, { try $0.messenger("bob").say("x", to: "alice") },

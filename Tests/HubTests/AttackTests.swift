@@ -87,7 +87,7 @@ struct AttackTests {
     }
   }
 
-  @Test func `a hidden conversation gives the same answers as one that does not exist`() throws {
+  @Test func `the hub answers a user about a conversation that they were never in as if it did not exist`() throws {
     for id in [direct, group] {
       let isFormer = id == group
       for act in Outbox.Act.allCases where ![.begin, .group, .profile].contains(act) {

@@ -113,7 +113,7 @@ struct FileAttackTests {
     for size in [-1, 1 << 40] { #expect(try alice.link.upload(.random, size: size).fault == "bad_request") }
   }
 
-  @Test func `a message can name at most 64 files, by ids`() throws {
+  @Test func `a message can name at most 64 files, each by its id`() throws {
     let many = "[\((0..<65).map { _ in "\"\(Identifier.random)\"" }.joined(separator: ","))]"
     for (files, expected) in [
       (many, "bad_request"), ("{}", "bad_request"), ("[\"\(Identifier.random)\"]", "unknown_attachment"),

@@ -11,7 +11,7 @@ import Testing
 struct HintTests {
   let hub = SharedHub()
 
-  @Test func `hints that bring no changes are followed less and less often, and a comparison finds later changes`()
+  @Test func `a machine acts less and less often on hints that bring no changes, and a comparison finds later changes`()
     throws
   {
     let (alice, bob) = (try hub.joined("alice"), try hub.joined("bob"))
@@ -68,7 +68,7 @@ struct HintTests {
     #expect(alice.link.listens)
   }
 
-  @Test func `hints are needed while a program follows the store or has lately read it`() throws {
+  @Test func `a machine needs hints while a program follows the store or has recently read it`() throws {
     let machine = try hub.joined("alice")
     let location = machine.messenger.location
     _ = createFolder(location.live)

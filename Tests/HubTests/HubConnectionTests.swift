@@ -112,7 +112,7 @@ struct HubConnectionTests {
     #expect(standby.take(.pulled(a, count: 3, limit: 10, held: held(namedRev: 7))) == [.endFault(a)])
   }
 
-  @Test func `the horizon is returned once, when no listed conversation is left to pull`() {
+  @Test func `the horizon of a comparison is returned once, when no listed conversation is left to pull`() {
     let connection = open()
     _ = connection.take(.listed(listed(6, second), held: held()))
     _ = connection.take(.compared(horizon: "6"))

@@ -20,7 +20,7 @@ struct InvitationTests {
     #expect(throws: HubFault.self) { try PQConnection(Credentials(invitation).settings()) }
   }
 
-  @Test func `joining with a used token is an error that says so, and keeps the login's password`()
+  @Test func `joining with a used token fails with 'already used', and the password of the login does not change`()
     throws
   {
     let hub = try PostgresHub()

@@ -45,7 +45,7 @@ struct LimitTests {
     #expect(try hub.administrator.limits() == [.bytesPerHour(64 << 20), .fileBytesPerHour(1 << 30)])
   }
 
-  @Test func `if a push exceeds the hourly limit, its first operations are carried out`() throws {
+  @Test func `if a push exceeds the hourly limit, the operations up to the limit are carried out`() throws {
     try hub.administrator.limit([.bytesPerHour(1 << 20)])
     let answers = try alice.push(says(4, bytes: 300_000))
     #expect(answers.map { $0.fault ?? "done" } == ["done", "done", "over_quota", "over_quota"])

@@ -35,7 +35,9 @@ struct MachinesTests {
     #expect(try alice.texts("bob") == ["1 alice: question", "2 bob: answer"])
   }
 
-  @Test func `a message that was deleted stays deleted when another machine sends it with the same nonce`() throws {
+  @Test func `a message that was deleted stays deleted when another machine sends a message with the same nonce`()
+    throws
+  {
     let (alice, bob) = (try hub.joined("alice"), try hub.joined("bob"))
     let second = try hub.joined("bob")
     try settle([alice, bob])

@@ -25,7 +25,9 @@ struct OwnStateTroubleTests: OwnStateScene {
     #expect(try !conversation(first).isPinned && conversation(second).isPinned)
   }
 
-  @Test func `an own state is not sent without end while the answer needs messages that the hub has lost`() throws {
+  @Test func `an own state is not sent again and again while the hub's answer needs messages that the hub has lost`()
+    throws
+  {
     let (_, first, second) = try machines()
     let id = try conversation(first).id
     for lastSeq in [98, 99] {
@@ -117,8 +119,7 @@ struct OwnStateTroubleTests: OwnStateScene {
     for machine in [first, second, third, alice] { try machine.check() }
   }
 
-  @Test func `a conversation that is set aside delays no other, and gets its own state when it can be read again`()
-    throws
+  @Test func `while a conversation is set aside, its own state waits, and those of other conversations do not`() throws
   {
     let (alice, first, second) = try machines()
     _ = try first.messenger.createGroup(titled: "ops", with: [Handle("alice")])

@@ -55,7 +55,7 @@ struct PaceTests {
     #expect(pace.heldUntil == nil && !pace.isHeld(a))
   }
 
-  @Test func `hints that bring no changes are followed 16 times, and then less and less often`() {
+  @Test func `a machine acts on 16 hints that bring no changes, and on further ones less and less often`() {
     var pace = Pace()
     let first = (1...17).map { _ in
       defer { pace.judgeHints([], at: 0) }

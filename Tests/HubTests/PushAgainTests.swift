@@ -179,7 +179,9 @@ struct PushAgainTests {
     for machine in [alice, bob] { try machine.check() }
   }
 
-  @Test func `a reaction to a message that the hub has lost waits for it, and does not count as queued`() throws {
+  @Test func `a reaction to a message that the hub has lost waits for the message, and does not count as queued`()
+    throws
+  {
     let (alice, bob) = try group()
     let backup = hub.model
     try alice.say("two", to: "+ops")
@@ -226,7 +228,7 @@ struct PushAgainTests {
     for machine in [alice, bob] { try machine.check() }
   }
 
-  @Test func `the members of a group at the time of a message follow from its announcements`() throws {
+  @Test func `the members of a group at the time of a message are computed from the group's announcements`() throws {
     let store = try TemporaryStore(users: ["alice", "bob", "carol"])
     let alice = try store.messenger("alice")
     _ = try alice.createGroup(titled: "ops", with: ["bob"])

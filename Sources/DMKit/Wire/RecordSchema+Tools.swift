@@ -40,23 +40,28 @@ extension RecordSchema {
       name: "list_conversations",
       arguments: [
         Field("unread_only", .boolean, optional: true, note: "Only conversations with unread messages."),
-        Field("include_archived", .boolean, optional: true, note: "Archived conversations too."),
-        Field("match", .string, optional: true, note: "Only those with this text in their name or among their people."),
+        Field("include_archived", .boolean, optional: true, note: "Include archived conversations."),
+        Field(
+          "match", .string, optional: true,
+          note: "Only conversations with this text in their name or their participants."),
         limit(50, of: "conversations"),
-        Field("after", .string, optional: true, note: "The page_cursor of the last conversation of the page before."),
+        Field("after", .string, optional: true, note: "The page_cursor of the last conversation on the previous page."),
       ], result: [Field("conversations", .list(.record("conversation")))])
 
     package static let readHistory = RecordSchema.Tool(
       name: "read_history",
       arguments: [
-        Field("conversation", .string, optional: true, note: conversationNote + " All of yours if it is left out."),
-        Field("before", .string, optional: true, note: "Only messages before this one, or before a time. " + boundNote),
-        Field("since", .string, optional: true, note: "Only messages from this one, or from a time on. " + boundNote),
+        Field("conversation", .string, optional: true, note: conversationNote + " All your conversations if left out."),
+        Field("before", .string, optional: true, note: "Only messages before this message or time. " + boundNote),
+        Field(
+          "since", .string, optional: true,
+          note: "Only this message and later ones, or only messages since this time. " + boundNote),
         Field("unread_only", .boolean, optional: true, note: "Only unread messages."),
-        limit(30, of: "messages, the newest that match; they come oldest first"),
+        limit(30, of: "messages: the newest that match, returned oldest first"),
       ],
       result: [
-        messages, Field("cursor", .string, optional: true, note: "For wait_for_message: what comes after these."),
+        messages,
+        Field("cursor", .string, optional: true, note: "For wait_for_message, to get the messages after these."),
       ])
 
     package static let search = RecordSchema.Tool(
@@ -65,16 +70,21 @@ extension RecordSchema {
         Field(
           "query", .string, optional: true,
           note:
-            "Words, \"a phrase\", begin*, AND, OR, NOT and parentheses. At least one argument must narrow the search."
+            "Words, \"a phrase\", begin*, AND, OR, NOT and parentheses. Without a query, give conversations, from, "
+            + "since, before or has."
         ),
-        Field("conversations", .list(.string), optional: true, note: "Only in these. " + conversationNote),
-        Field("from", .handle, optional: true, note: "Only what this user wrote."),
-        Field("since", .string, optional: true, note: "Only from a message or a time on. " + boundNote),
-        Field("before", .string, optional: true, note: "Only before a message or a time. " + boundNote),
+        Field(
+          "conversations", .list(.string), optional: true,
+          note: "Only messages in these conversations. " + conversationNote),
+        Field("from", .handle, optional: true, note: "Only messages from this user."),
+        Field(
+          "since", .string, optional: true,
+          note: "Only this message and later ones, or only messages since this time. " + boundNote),
+        Field("before", .string, optional: true, note: "Only messages before this message or time. " + boundNote),
         Field(
           "has", .list(.words(SearchRequest.Content.allCases.map(\.rawValue))), optional: true,
           note: "Only messages with all of these."),
-        Field("newest_first", .boolean, optional: true, note: "By time instead of by relevance."),
+        Field("newest_first", .boolean, optional: true, note: "Sort by time instead of by relevance."),
         limit(20, of: "messages"),
       ], result: [messages])
 
@@ -89,15 +99,18 @@ extension RecordSchema {
           note:
             "A name for this message, 1 to 128 bytes, new for each message. Repeating a call with the same nonce and "
             + "text sends nothing again, and returns the message with \"duplicate\":true."),
-        Field("reply_to", .string, optional: true, note: "The message that it answers. " + messageNote),
-        Field("expires_in", .string, optional: true, note: "After how long it expires: 10m, 1h, 7d."),
+        Field("reply_to", .string, optional: true, note: "The message that the new message answers. " + messageNote),
+        Field(
+          "expires_in", .string, optional: true,
+          note: "The time after which the message expires, such as 10m, 1h or 7d."),
       ], result: [Field("message", .record("message"))])
 
     package static let react = RecordSchema.Tool(
       name: "react",
       arguments: [
         Field("message", .string, note: messageNote),
-        Field("emoji", .string, note: "One emoji, in place of your reaction so far; empty to take that back."),
+        Field(
+          "emoji", .string, note: "One emoji, which replaces your earlier reaction; empty to remove your reaction."),
       ], result: [Field("reaction", .record("reaction"))])
 
     package static let markRead = RecordSchema.Tool(
@@ -114,27 +127,30 @@ extension RecordSchema {
         Field(
           "cursor", .string, optional: true,
           note:
-            "What comes after it: the cursor of your last wait_for_message or read_history. From now on if left out."),
-        Field("conversations", .list(.string), optional: true, note: "Only in these. " + conversationNote),
+            "The cursor of your last wait_for_message or read_history: returns messages after it. If left out, returns "
+            + "messages from now on."),
+        Field(
+          "conversations", .list(.string), optional: true,
+          note: "Only messages in these conversations. " + conversationNote),
         Field(
           "timeout_seconds", .count(0...3600), optional: true,
-          note: "How long to wait if there is none yet; 30 if left out."),
+          note: "How many seconds to wait if there is no message yet; 30 if left out."),
       ],
       result: [
-        messages, Field("cursor", .string, note: "For the next call."),
+        messages, Field("cursor", .string, note: "The cursor for the next call of wait_for_message."),
         Field(
           "has_gap", .boolean, optional: true,
-          note: "Messages may be missing, because the cursor is too old: call read_history."),
+          note: "If true, messages may be missing, because the cursor is too old: call read_history."),
       ])
 
     private static let conversationNote = "A handle such as bob, a group as +TITLE, or the id of a conversation."
     private static let messageNote = "The id of a message, or its ref such as bob:57."
     private static let boundNote =
-      "A ref such as bob:57, an id, or a time: 2026-11-21, 14:30, 2h or 7d ago, yesterday, 2026-11-21T14:30:00Z."
+      "A ref such as bob:57, an id, or a time: 2026-11-21, 14:30, 2h or 7d (before now), yesterday, 2026-11-21T14:30:00Z."
     private static let messages = Field("messages", .list(.record("message")))
 
     private static func limit(_ standard: Int, of what: String) -> Field {
-      Field("limit", .count(1...200), optional: true, note: "At most so many \(what); \(standard) if left out.")
+      Field("limit", .count(1...200), optional: true, note: "The maximum number of \(what); \(standard) if left out.")
     }
   }
 }

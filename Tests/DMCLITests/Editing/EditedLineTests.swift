@@ -131,7 +131,7 @@ struct EditedLineTests {
     #expect(shown(line) == "onon|e")
   }
 
-  @Test func `a deletion key that deletes nothing does not extend the text that yank inserts`() {
+  @Test func `if a deletion key deletes nothing after a cursor key, yank inserts only the next deletion`() {
     var line = EditedLine("one two")
     apply([.deleteWordLeft, .home], to: &line)
     ignore([.deleteWordLeft], in: &line)
@@ -145,7 +145,7 @@ struct EditedLineTests {
     #expect(line.text == "x")
   }
 
-  @Test func `up and down move between the lines of a text, in the same column`() {
+  @Test func `the Up and Down keys move between the lines of a text, in the same column`() {
     let text = "one\n你好吗\nx\nthree"
     #expect(edited(text, .up) == "one\n你好吗\nx|\nthree")
     #expect(edited(text, .left, .up, .up) == "one\n|你好吗\nx\nthree")
@@ -211,7 +211,7 @@ struct EditedLineTests {
     #expect(line.text == "one")
   }
 
-  @Test func `up in the first line of a text goes to the history`() {
+  @Test func `the Up key in the first line of a text goes to the history`() {
     var line = EditedLine("old")
     _ = line.take()
     line.replace("a\nb")

@@ -90,7 +90,7 @@ struct KeyReaderTests {
     "\u{1B}[[A", "\u{1B}OP", "\u{1B}[1;5P", "\u{1B}[Z", "\u{0}", "\u{1F}", "\u{1B}[201~",
     "\u{1B}[-9223372036854775808D", "\u{1B}[<0;10;10M", "\u{1B}[200$", "\u{1B}[ q", "\u{1B}[200~\u{1B}[201~",
   ])
-  func `other escape sequences and control characters give no key`(sequence: String) {
+  func `unknown escape sequences and control characters give no key`(sequence: String) {
     #expect(keys("a" + sequence + "b") == [.character("a"), .character("b")])
   }
 

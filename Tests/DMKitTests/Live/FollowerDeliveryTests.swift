@@ -25,7 +25,7 @@ struct FollowerDeliveryTests {
     ).map { $0[0] }
   }
 
-  @Test func `events count as delivered when the caller says so, not when it asks for more`() throws {
+  @Test func `events count as delivered when the caller marks them, not when the caller asks for more events`() throws {
     let store = try TemporaryStore()
     let (alice, bob) = (try store.messenger("alice"), try store.messenger("bob"))
     for text in ["one", "two"] { try alice.say(text, to: "bob") }

@@ -92,7 +92,7 @@ struct FollowerKindsTests {
     #expect(received == [])
   }
 
-  @Test func `a message event has the current status, however often it changed since`() throws {
+  @Test func `a message event has the current status of its message, not the status at the time of the event`() throws {
     let store = try TemporaryStore()
     let (alice, bob) = (try store.messenger("alice"), try store.messenger("bob"))
     let said = try alice.say("lunch?", to: "bob", nonce: "n")

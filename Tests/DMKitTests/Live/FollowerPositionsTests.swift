@@ -18,7 +18,8 @@ struct FollowerPositionsTests {
     return query
   }
 
-  @Test func `a stream from the start has all events, from now only new ones, and from a cursor those after it`() throws
+  @Test func `a stream has all events from the start, only new events from now, and only later events from a cursor`()
+    throws
   {
     let store = try TemporaryStore()
     let alice = try store.messenger("alice")
@@ -33,7 +34,7 @@ struct FollowerPositionsTests {
     }
   }
 
-  @Test func `cursors increase from event to event, and the end has the highest`() throws {
+  @Test func `cursors increase from event to event, and the last one is the cursor at the end of the log`() throws {
     let store = try TemporaryStore()
     let (alice, bob) = (try store.messenger("alice"), try store.messenger("bob"))
     for text in ["one", "two", "three"] { try alice.say(text, to: "bob") }

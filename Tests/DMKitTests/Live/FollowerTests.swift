@@ -18,7 +18,7 @@ struct FollowerTests {
     return query
   }
 
-  @Test func `a follower is woken by each commit, also of its own messenger`() throws {
+  @Test func `a follower is woken by each commit, also by a commit of its own messenger`() throws {
     let store = try TemporaryStore()
     let (alice, bob) = (try store.messenger("alice"), try store.messenger("bob"))
     let follower = try Follower(alice, query())

@@ -140,7 +140,7 @@ struct SignalsTests {
     signal.hide()
   }
 
-  @Test func `a user who follows is shown as online, unless they hide their presence`() throws {
+  @Test func `a user whose stream follows is shown as online, unless the user hides their presence`() throws {
     let store = try store()
     let (bob, carol) = (try store.messenger("bob"), try store.messenger("carol"))
     _ = try carol.setProfile(ProfileChange(showsPresence: false))
@@ -157,7 +157,7 @@ struct SignalsTests {
     #expect(names == ["present.bob", "present.dave"])
   }
 
-  @Test func `a user who does not follow or whose stream hides presence is not shown as online`() throws {
+  @Test func `a user whose stream does not follow or hides presence is not shown as online`() throws {
     let store = try store()
     var once = query([.message])
     (once.signalsPresence, once.follows) = (true, false)

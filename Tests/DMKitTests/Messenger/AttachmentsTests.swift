@@ -54,7 +54,8 @@ struct AttachmentsTests {
     #expect(try code { try store.messenger("carol").attachment(attachment.id) } == .unknownAttachment)
   }
 
-  @Test func `sending a prepared file uses it, and sending an attachment of a message copies it`() throws {
+  @Test func `a prepared file is sent with its own id, and an attachment of a message is sent again as a copy`() throws
+  {
     let store = try TemporaryStore()
     let (alice, bob) = (try store.messenger("alice"), try store.messenger("bob"))
     let attachment = try store.prepared("one")
@@ -191,7 +192,9 @@ struct AttachmentsTests {
     #expect(try bob.content(one) == "one")
   }
 
-  @Test func `attachments are listed by kind, newest message first, and within a message in its order`() throws {
+  @Test func `attachments are listed by kind, then the newest message first, then in their order in the message`()
+    throws
+  {
     let store = try TemporaryStore()
     let alice = try store.messenger("alice")
     let gif =

@@ -90,7 +90,7 @@ struct ConsumerLinesTests {
     #expect(try bot.position == nil)
   }
 
-  @Test func `a line with an old cursor writes nothing and returns the message of its nonce`() throws {
+  @Test func `a line with an old cursor writes nothing, and returns the message of its nonce if there is one`() throws {
     let bot = try Bot()
     _ = try bot.send([bot.line("re: one", "n1", ack: 0), bot.line("re: two", "n2", ack: 1)])
     let before = try bot.alice.here()

@@ -213,7 +213,8 @@ struct ConsumersTests {
     #expect(try carol.everything(in: "bob").map(\.status) == [.sent])
   }
 
-  @Test func `a consumer that does not mark or select messages marks nothing as delivered`() throws {
+  @Test func `acknowledging marks nothing as delivered if marksDelivered is off or the stream has no messages`() throws
+  {
     let store = try TemporaryStore()
     let (alice, bob) = (try store.messenger("alice"), try store.messenger("bob"))
     try alice.say("one", to: "bob")

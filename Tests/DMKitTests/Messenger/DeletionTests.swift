@@ -90,7 +90,8 @@ struct DeletionTests {
 
   // MARK: For everyone
 
-  @Test func `a message that its sender deletes for everyone leaves a tombstone of its number, sender and time`() throws
+  @Test func `a message that its sender deletes for everyone leaves a tombstone with its number, sender and time`()
+    throws
   {
     let group = try OpsGroup()
     let sent = try group.alice.say("@bob secret", to: "+ops", replyTo: "1")
@@ -167,7 +168,7 @@ struct DeletionTests {
     #expect(try group.bob.messages(in: .title("ops"), ranges).map(\.number) == [3, 5])
   }
 
-  @Test(arguments: [true, false]) func `a reference to a deleted message is an unknown message`(
+  @Test(arguments: [true, false]) func `a reference to a deleted message gives the error 'unknown message'`(
     _ forEveryone: Bool
   ) throws {
     let group = try groupWithMessages()

@@ -16,7 +16,7 @@ struct DraftTests {
     #expect(try group.store.findings() == [])
   }
 
-  @Test func `only its user sees a draft and gets an event for it`() throws {
+  @Test func `a draft is visible only to its user, and only they get an event for it`() throws {
     let group = try OpsGroup()
     let position = try group.alice.here()
     _ = try group.bob.saveDraft("secret", in: Self.ops)

@@ -25,7 +25,7 @@ struct FormerTests {
     #expect(seen?.participants.map(\.description) == ["alice", "bob"])
   }
 
-  @Test func `a former member sees title, picture, members and expiry as of the day they left`() throws {
+  @Test func `a former member sees title, picture, members and expiry as they were when the member left`() throws {
     let store = try changedGroup()
     let dave = try store.messenger("dave")
     checkOld(try dave.conversations().first)
@@ -71,7 +71,7 @@ struct FormerTests {
     #expect(try store.integers("SELECT count(*) FROM former") == [[0]])
   }
 
-  @Test func `a title refers to a current group of the user before a group that they left`() throws {
+  @Test func `a title of both a current group and a group that the user left refers to the current group`() throws {
     let store = try changedGroup()
     let dave = try store.messenger("dave")
     let own = try dave.createGroup(titled: "club", with: [])
@@ -116,7 +116,7 @@ struct FormerTests {
     #expect(try store.findings() == [])
   }
 
-  @Test func `deleting a conversation does not mark messages from before joining as delivered`() throws {
+  @Test func `deleting a conversation does not mark messages from before the user joined as delivered`() throws {
     let store = try TemporaryStore.club()
     let alice = try store.messenger("alice")
     let carol = try store.messenger("carol")

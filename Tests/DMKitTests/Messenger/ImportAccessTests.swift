@@ -190,7 +190,7 @@ struct ImportAccessTests {
     #expect(try store.integers("SELECT count(*) FROM message") == [[2]])
   }
 
-  @Test func `a title refers to a group of the importer before a group of others`() throws {
+  @Test func `if the importer and others have groups with the same title, it refers to the importer's group`() throws {
     let store = try imported()
     try store.messenger("bob").say("hello", to: "+team")
     let id = Identifier(at: .now)
@@ -202,7 +202,9 @@ struct ImportAccessTests {
   }
 
   @Test(arguments: [true, false])
-  func `an imported group of an older store accepts imports if its change log shows no other use`(isComplete: Bool)
+  func `an imported group in an older store accepts imports if the complete change log has no message sent to it`(
+    isComplete: Bool
+  )
     throws
   {
     let store = try imported()

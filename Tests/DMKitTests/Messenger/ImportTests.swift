@@ -99,7 +99,7 @@ struct ImportTests {
     #expect(try codes(alice.importHistory(lines)) == [nil, nil])
   }
 
-  @Test func `the id of a message in another conversation is refused`() throws {
+  @Test func `an imported line with the id of a message in another conversation is refused`() throws {
     let store = try TemporaryStore(users: ["alice", "bob"])
     let alice = try store.messenger("alice")
     let id = try alice.say("hi", to: "bob").id
@@ -139,7 +139,8 @@ struct ImportTests {
     #expect(try alice.everything(in: "+old").map(\.systemKind) == [.conversationCreated])
   }
 
-  @Test func `an imported line may name by id a conversation of the importer, an imported one, or a new one`() throws {
+  @Test func `an imported line may have the id of the importer's conversation, of an imported one, or a new id`() throws
+  {
     let store = try TemporaryStore(users: ["alice", "bob", "carol"])
     let alice = try store.messenger("alice")
     let direct = try alice.say("hi", to: "bob").conversationID
@@ -156,7 +157,7 @@ struct ImportTests {
     #expect(try alice.everything(in: "bob").map(\.text) == ["hi", nil, "x"])
   }
 
-  @Test func `a batch of imported lines is one change for each conversation, and no message events`() throws {
+  @Test func `a batch of imported lines gives one change for each conversation, and no message events`() throws {
     let store = try TemporaryStore(users: ["alice", "ann"])
     let alice = try store.messenger("alice")
     _ = try alice.importHistory([line("one", at: 1), line("other", at: 1, in: .title("new"))])

@@ -20,7 +20,7 @@ struct MemberTests {
 
   // MARK: Adding
 
-  @Test func `any member adds users, and each is announced`() throws {
+  @Test func `any member adds users, and each added user is announced`() throws {
     let group = try OpsGroup()
     let seen = try #require(try group.bob.add(["dave"], to: .title("ops")))
     #expect(seen.participants.map(\.description) == ["alice", "bob", "carol", "dave"])
@@ -136,7 +136,7 @@ struct MemberTests {
 
   // MARK: Owners
 
-  @Test func `only an owner removes others, and each is announced`() throws {
+  @Test func `only an owner removes others, and each removal is announced`() throws {
     let group = try OpsGroup()
     #expect(try code { try group.bob.remove(["carol"], from: .title("ops")) } == .notAllowed)
     #expect(try members(group) == ["alice", "bob", "carol"])
@@ -183,7 +183,9 @@ struct MemberTests {
     }
   }
 
-  @Test func `any member can change the picture, which has at most 256 bytes and is not announced`() throws {
+  @Test func `any member can change the URL of the picture, which has at most 256 bytes; the change is not announced`()
+    throws
+  {
     let group = try OpsGroup()
     let url = "https://example.org/a.png"
     #expect(try group.bob.setAvatar(url, of: .title("ops"))?.avatarURL == url)

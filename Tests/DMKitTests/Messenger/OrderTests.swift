@@ -45,7 +45,7 @@ struct OrderTests {
     #expect(try alice.conversation(.title("ops")).lastActivityAt.microseconds == future.microseconds + 2)
   }
 
-  @Test func `a message has the clock's time if the last message is more than a minute ahead`() throws {
+  @Test func `a message has the clock's time if the last message is more than a minute ahead of the clock`() throws {
     let store = try TemporaryStore()
     let alice = try store.messenger("alice")
     let future = try ahead(3600, alice)
@@ -74,7 +74,7 @@ struct OrderTests {
     #expect((10_000_000...12_000_000).contains(lifetime))
   }
 
-  @Test func `a time bound compares each message's own time`() throws {
+  @Test func `a time bound is compared with each message's own time`() throws {
     let store = try TemporaryStore()
     let alice = try store.messenger("alice")
     try alice.say("elsewhere", to: "bob")

@@ -84,7 +84,7 @@ struct ReadTests {
     for seq in [3, 4, 8] { #expect(try scene.alice.receipts(for: .number(seq, in: .direct("bob"))).isEmpty) }
   }
 
-  @Test func `read receipts of a message are oldest first and without its sender`() throws {
+  @Test func `the read receipts of a message are sorted oldest first, and do not include its sender`() throws {
     let store = try TemporaryStore()
     let alice = try store.messenger("alice")
     _ = try alice.createGroup(titled: "ops", with: ["bob", "carol"])

@@ -116,7 +116,9 @@ struct StatusTests {
     }
   }
 
-  @Test func `followers get a read event for the first receipt that counts for them`() throws {
+  @Test func `each follower gets a read event for the first receipt that changes the status that this follower sees`()
+    throws
+  {
     let scene = try Scene()
     let alice = try scene.store.messenger("alice")
     try alice.say("1", to: "+ops")

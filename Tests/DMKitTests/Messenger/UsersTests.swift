@@ -13,7 +13,7 @@ struct UsersTests {
     #expect(try zoe.user().handle.description == "zoe")
   }
 
-  @Test func `the user of the login name is created by their first write`() throws {
+  @Test func `the user whose handle is the login name is created by their first write`() throws {
     let store = try TemporaryStore(users: ["alice"])
     let bob = try store.messenger("bob", isLoginName: true)
     #expect(try bob.conversations().isEmpty)

@@ -73,14 +73,14 @@ struct MigrationTests {
     }
   }
 
-  @Test func `a newer store is neither read nor written`() throws {
+  @Test func `a store of a newer version is neither read nor written`() throws {
     let store = try TemporaryStore()
     try store.execute("PRAGMA user_version = \(Migration.steps.count + 1)")
     #expect(try code { try store.messenger("alice").conversations() } == .storeTooNew)
     #expect(try code { try store.messenger("alice").say("hi", to: "bob") } == .storeTooNew)
   }
 
-  @Test func `a store that becomes newer under an open connection is not written`() throws {
+  @Test func `a store that gets a newer version while it is open is not written to`() throws {
     let store = try TemporaryStore()
     let alice = try store.messenger("alice")
     try alice.say("hi", to: "bob")
@@ -97,7 +97,7 @@ struct MigrationTests {
     }
   }
 
-  @Test func `an empty database file counts as no store until a write creates it`() throws {
+  @Test func `an empty database file counts as no store until a write creates the store`() throws {
     let store = try newStore()
     #expect(try code { try store.messenger("alice").conversations() } == .noStore)
     try store.messenger("alice").say("hi", to: "alice")
@@ -115,7 +115,7 @@ struct MigrationTests {
     #expect(try Data(contentsOf: url) == text)
   }
 
-  @Test func `a file at the path of the folder is a foreign store`() throws {
+  @Test func `a file at the path of the store's folder is refused as a foreign store`() throws {
     let store = try TemporaryStore(users: [])
     try Data("x".utf8).write(to: URL(filePath: store.location.directory))
     #expect(try code { try store.messenger("alice").conversations() } == .storeForeign)
@@ -173,7 +173,7 @@ struct MigrationTests {
     #expect(try store.findings() == [])
   }
 
-  @Test func `the migration to version 10 marks messages from before a user joined as unseen`() throws {
+  @Test func `the migration to version 10 marks as unseen the messages from before a user joined`() throws {
     let store = try TemporaryStore.club()
     _ = try store.messenger("bob").edit([Edit(MessageReference("+club:4"), .delete(forEveryone: false))])[0].get()
     let hidden = try store.integers("SELECT is_deleted, is_unseen FROM hidden_range ORDER BY user", columns: 2)

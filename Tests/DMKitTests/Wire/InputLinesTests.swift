@@ -197,7 +197,9 @@ struct InputLinesTests {
     #expect(try code { try imported(json) } == expected)
   }
 
-  @Test func `a line to mark has a conversation id and a number, and lines of other types are ignored`() throws {
+  @Test func `an input line of dm-read has a conversation id and a number, and lines of other types are ignored`()
+    throws
+  {
     let id = try #require(Identifier(Self.uuid))
     let line = #"{"type":"message","conversation_id":"\#(Self.uuid)","seq":3,"text":"hi"}"#
     #expect(try mentioned(line) == Messenger.MarkedMessage(conversation: id, seq: 3))
@@ -214,8 +216,9 @@ struct InputLinesTests {
     ("{\"type\":\"message\",\"conversation_id\":\"bob\",\"seq\":3}", .badField), ("{\"type\":3}", .badField),
     ("x", .malformedLine),
   ])
-  func `an invalid line to mark is refused with the code of its error`(_ json: String, _ expected: DMError.Code) throws
-  {
+  func `an invalid input line of dm-read is refused with the code of its error`(
+    _ json: String, _ expected: DMError.Code
+  ) throws {
     #expect(try code { try mentioned(json) } == expected)
   }
 }

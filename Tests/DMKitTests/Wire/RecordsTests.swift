@@ -247,7 +247,7 @@ struct RecordsTests {
       definitions.members.map(\.name) == ["input", "conversation", "error", "message", "attachment", "send_line"])
   }
 
-  @Test func `a line printed for another program has its type`() throws {
+  @Test func `a line that is printed for dm-send has the member 'type'`() throws {
     let object = try line(SendLine(to: .direct("bob"), text: "hi", attachments: [Self.bareAttachment]))
     #expect(object.members.map(\.name) == ["type", "conversation", "text", "nonce", "attachments"])
   }

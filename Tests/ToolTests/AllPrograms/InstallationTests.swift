@@ -54,7 +54,7 @@ import Testing
     #expect(try f.run("dm", ["tour", "--again"]).status == .exit(0))
   }
 
-  @Test func `the output of each command suggests the next one, up to the first answer`() throws {
+  @Test func `the output of each command suggests the next command, until a first message is answered`() throws {
     let f = try ToolFixture()
     f.set("DM_STORE", nil)
     let outcome = try f.run("\(repository)/Tests/packages/first-answer")

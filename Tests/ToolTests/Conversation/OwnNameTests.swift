@@ -112,7 +112,9 @@ import Testing
     #expect(own["id"] != first["id"] && own["my_role"]?.string == "owner", "a group that was left does not count")
   }
 
-  @Test func `create --if-absent accepts no group of another user or without the given members`() throws {
+  @Test func `create --if-absent finds no group by title if another user created it or a given member is missing`()
+    throws
+  {
     let f = try fixture()
     let theirs = try group(f, "ops", by: "carol", with: "alice", "bob")
     let create = ["create", "--title", "ops", "--if-absent", "bob"]

@@ -92,7 +92,7 @@ import Testing
     #expect(stream.map { $0["type"]?.string } == ["gap", "message", "caught_up"])
   }
 
-  @Test func `a backup does not replace a backup with more messages without --force`() throws {
+  @Test func `without --force, a backup does not replace one that has more messages`() throws {
     let (f, backup) = try filled()
     defer { withExtendedLifetime(f) {} }
     let other = try ToolFixture()

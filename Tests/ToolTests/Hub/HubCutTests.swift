@@ -67,7 +67,7 @@ struct HubCutTests {
     #expect(try alice.texts("bob") == bob.texts("alice"))
   }
 
-  @Test func `a follower reconnects when its connection becomes silent, even while it is in use`() throws {
+  @Test func `dm-sync -f reconnects when its connection becomes silent, even while the user makes changes`() throws {
     let (_, proxy, alice, bob) = try cut()
     let carrier = try LiveProcess(alice, "dm-sync", ["-f"], stdin: .null)
     defer { carrier.process.send(SIGKILL) }

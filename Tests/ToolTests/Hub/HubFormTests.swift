@@ -233,7 +233,7 @@ struct HubFormTests {
       ) == "0\n")
   }
 
-  @Test func `a token of another user or hub is refused and does not change the store`() throws {
+  @Test func `a token of another user is refused and does not change the store`() throws {
     let hub = try HubFixture()
     let (alice, bob) = (try hub.machine("alice"), try ToolFixture())
     let token = try hub.invite("bob")

@@ -36,7 +36,8 @@ struct HubLimitsTests {
     while try follower.record()["state"]?.string != "live" {}
   }
 
-  @Test func `over the quota, the status and each answer say until when messages wait, and they are sent then`() throws
+  @Test func `over the quota, the status and each answer say until when messages wait, and a later retry sends them`()
+    throws
   {
     let hub = try HubFixture()
     let (bob, alice) = (try hub.machine("bob"), try hub.machine("alice"))

@@ -63,7 +63,7 @@ struct HubMoveTests {
     follower.process.send(SIGKILL)
   }
 
-  @Test func `members do not follow to another hub with the same logins`() throws {
+  @Test func `members do not follow a move to a different hub that has the same logins`() throws {
     let hub = try HubFixture(PostgresServer())
     let alice = try hub.machine("alice")
     let new = try PostgresServer()

@@ -49,7 +49,7 @@ struct HubPromotionTests {
     }
   }
 
-  @Test func `a machine finds the primary among several hosts, also after one that never answers`() throws {
+  @Test func `a machine finds the primary among several hosts, also after a host that never answers`() throws {
     let hub = try HubFixture(PostgresServer())
     let (bob, alice) = (try hub.machine("bob"), try hub.machine("alice"))
     try alice.done("dm-send", ["bob", "one"])

@@ -72,7 +72,7 @@ struct HubSecrecyTests {
   }
 
   @Test(arguments: [["backup", "copied"], ["dump"]])
-  func `a copy of a store without credentials can join only the same hub as the same user`(
+  func `a store that was restored from a backup or a dump can join only the same hub, as the same user`(
     words: [String]
   ) throws {
     let hub = try HubFixture()

@@ -28,7 +28,7 @@ struct HubSignalsTests {
     _ = (alices, bobs)
   }
 
-  @Test func `a user who follows is online for others, until they block them`() throws {
+  @Test func `a user who runs dm-tail -f is shown as online to another user, until they block that user`() throws {
     let ((alice, alices), (bob, bobs)) = try talkers()
     func online() throws -> Bool? { try alice.done("dm-user", ["presence", "bob"]).record["is_online"]?.bool }
     #expect(try online() == false)

@@ -128,7 +128,7 @@ struct HubTroubleTests {
     #expect(try bob.texts("alice") == ["1 one"])
   }
 
-  @Test func `a log that has lost entries is reported with status 78, and the others are synced`() throws {
+  @Test func `a log that has lost entries is reported with status 78, and the other logs are synced`() throws {
     let hub = try HubFixture()
     let (alice, bob) = (try hub.machine("alice"), try hub.machine("bob"))
     for machine in [alice, bob] { try machine.sync() }

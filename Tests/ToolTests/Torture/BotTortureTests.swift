@@ -102,7 +102,7 @@ import Testing
     }
   }
 
-  @Test func `the bot in the usage of the run-bot script answers`() throws {
+  @Test func `the bot that the usage of the run-bot script shows answers a message`() throws {
     let f = try ToolFixture()
     try f.addUsers("alice", "echo")
     let script = try String(contentsOfFile: Self.runBot, encoding: .utf8)

@@ -84,7 +84,7 @@ import Testing
     print("killed '\(act)' at \(number - 1) calls of \(call)")
   }
 
-  @Test func `each line of a killed batch takes effect or not, and a repeated batch completes all`() throws {
+  @Test func `each line of a killed batch takes effect or not, and repeating the batch completes all lines`() throws {
     let f = try ToolFixture(copyOf: Self.template.get().store)
     let count = Torture.size(1500, long: 20_000)
     let texts = (1...count).map { JSON.line(["conversation": "+all", "text": "\($0)"]) }

@@ -122,7 +122,7 @@ import Testing
     return ending
   }
 
-  @Test func `a program whose system call fails or kills it makes no false report, and works when repeated`()
+  @Test func `a program makes no false report when it is killed or a system call fails, and works when repeated`()
     async throws
   {
     var dice = Dice()
