@@ -101,7 +101,7 @@ package final class StatusReader {
     return found
   }
 
-  /// All users with a read receipt for a message that the viewer may see, including the sender and blocked users.
+  /// All users whose read receipt for a message the viewer may see, including the sender and blocked users.
   private func everyReader(of seq: Int, in conversation: ConversationKey) throws -> [UserKey] {
     let cached = try cached(seq, conversation)
     guard cached.isRead else { return [] }

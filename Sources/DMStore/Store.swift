@@ -14,7 +14,7 @@ package final class Store {
   /// Collects the changes of table digests; nil until the first write.
   private var rowChanges: RowChanges?
 
-  // Caches of values that never change, so that a printed line costs no query.
+  // Caches of values that hardly ever change, so that a printed line costs no query.
   var handles = KeyTable<Handle>()
   var conversationIDs = KeyTable<Identifier>()
 

@@ -228,7 +228,7 @@ extension Session {
 extension Session {
   /// Finds the message, and checks that all actions on it are allowed.
   ///
-  /// Called before the message of the line is sent, because `apply` must not fail after that.
+  /// Called before the message of the line is sent, because `apply`, which is called later, must not fail.
   ///
   /// - Throws: `unknown_message`, `not_allowed`.
   func check(_ marks: ConsumerLine.Marks) throws -> (row: Conversations.Row, message: Message) {
