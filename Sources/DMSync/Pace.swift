@@ -125,8 +125,8 @@ struct Pace {
 
   /// Whether to pull a conversation because of a hint.
   ///
-  /// After too many hints that brought no entries, the result is false for a while. Until then, comparisons find what
-  /// has changed.
+  /// After too many hints that brought no entries, the result is false for a while. During this time, comparisons
+  /// find what has changed.
   mutating func follow(_ id: Identifier, at time: Int64) -> Bool {
     guard emptyHints[id].map({ $0.until <= time }) ?? true else { return false }
     hinted.insert(id)

@@ -60,7 +60,7 @@ package final class Session {
     order.map { ($0.id, .hub(at: $0.at, expiresAt: nil)) } ?? (nil, .here)
   }
 
-  /// The user who becomes the owner of a group without an owner; nil if there is none.
+  /// The user who becomes the owner of a group without an owner; nil if there is no such user.
   func heir(of group: ConversationKey) throws -> UserKey? {
     if let order { return order.heir }
     return try store.members.longestMember(of: group)
