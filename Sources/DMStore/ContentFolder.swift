@@ -35,10 +35,10 @@ package struct ContentFolder {
 
   /// Renames a file to the hash of its content.
   ///
-  /// A file that has this name already has the same content or is damaged; it is replaced.
+  /// If a file with this name exists, it has the same content or is damaged, and is replaced.
   ///
   /// - Parameters:
-  ///   - file: the path of a file in a `WorkFolder`, which is in the same file system.
+  ///   - file: the path of a file in the same file system, for example in a `WorkFolder`.
   ///   - syncs: whether to sync the file to the disk before the rename, and the folder after it.
   ///   - onTick: called often during the sync. If it throws, the sync ends with its error.
   package func install(_ file: String, as hash: ContentHash, syncs: Bool = true, onTick: () throws -> Void = {}) throws

@@ -9,7 +9,7 @@ package enum SearchText {
   package enum Kind {
     /// The character is indexed as it is: the tokenizer decides whether it is part of a word.
     case plain
-    /// The character is a word by itself, because its script has no spaces between words.
+    /// The character is a word by itself: spaces do not separate the words of its script, or not all, as in Korean.
     case alone
     /// The character is indexed as a space.
     ///
@@ -32,7 +32,7 @@ package enum SearchText {
     }
   }
 
-  /// Whether a character is a word by itself, because its script has no spaces between words.
+  /// Whether a character is a word by itself; see `Kind.alone`.
   package static func standsAlone(_ scalar: Unicode.Scalar) -> Bool { kind(of: scalar.value) == .alone }
 
   /// Returns a text with the separators and spaces that the tokenizer needs.

@@ -101,7 +101,8 @@ package final class StatusReader {
     return found
   }
 
-  /// All users with a read receipt for a message that the viewer may see, including the sender and blocked users.
+  /// All users who have a read receipt for a message, including the sender and blocked users; leaves out receipts that
+  /// the viewer may not see.
   private func everyReader(of seq: Int, in conversation: ConversationKey) throws -> [UserKey] {
     let cached = try cached(seq, conversation)
     guard cached.isRead else { return [] }

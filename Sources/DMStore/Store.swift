@@ -14,7 +14,7 @@ package final class Store {
   /// Collects the changes of table digests; nil until the first write.
   private var rowChanges: RowChanges?
 
-  // Caches of values that never change, so that a printed line costs no query.
+  // Caches of values that hardly ever change, so that a printed line costs no query.
   var handles = KeyTable<Handle>()
   var conversationIDs = KeyTable<Identifier>()
 
@@ -186,8 +186,7 @@ package final class Store {
 
   /// Acquires the lock of the store, which every writer needs.
   ///
-  /// - Throws: `busy`; the errors of `refuseReplaced()`, because the lock in the folder would then belong to another
-  ///   store.
+  /// - Throws: `busy`; the errors of `refuseReplaced()`, because the folder of a replaced store has another store's lock.
   package func writeLock(timeout: Duration? = nil) throws -> FileLock {
     // This check comes before the lock, because acquiring the lock would create a lock file in the new folder.
     try refuseReplaced()

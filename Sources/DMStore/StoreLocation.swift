@@ -30,7 +30,8 @@ extension StoreLocation {
   package var liveFile: String { live + "/hub.file" }
   /// The file that the sync process touches each time the hub has reported who is online.
   package var livePresence: String { live + "/hub.presence" }
-  /// The file that programs touch while they follow the store, so that the sync process asks the hub for new entries.
+  /// The file that programs touch while they follow the store, so that the sync process continues to run, and the hub
+  /// notifies this machine of changes.
   package var liveFollowed: String { live + "/hub.followed" }
   /// The file that programs touch when they read the store, so that the hub notifies this machine for a while.
   package var liveRead: String { live + "/hub.read" }

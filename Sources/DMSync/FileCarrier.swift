@@ -13,7 +13,7 @@ package final class FileCarrier {
   private let location: StoreLocation
   private var lock: FileLock?
   private var isOpen = false
-  /// Whether the hub has the same epoch and start time as at the store's last comparison with it.
+  /// Whether the hub has the same epoch and start time as at the store's last comparison with the hub.
   private var isCompared = false
 
   /// The size of a chunk in bytes, which is part of the protocol.
@@ -23,7 +23,7 @@ package final class FileCarrier {
   private static let mostChunks = 16
   /// Whether the last transfer was an upload.
   private var hasUploaded = false
-  /// The file to transfer next, if this file comes before the rest of the current one.
+  /// The file to transfer next, which may be the current file; nil if the store must be asked for the next file.
   private var following: HubFiles.Row?
   /// The limits, in microseconds, by which the number of chunks is adapted to the connection.
   ///
@@ -104,7 +104,7 @@ package final class FileCarrier {
   /// The next file: uploads and fetches alternate, and smaller files come first.
   private func next() throws -> HubFiles.Row? { try store.read { try store.hubFiles.next(uploads: !hasUploaded) } }
 
-  /// Whether another file must be transferred before the rest of this one; stores that file in `following`.
+  /// Whether another file must be transferred before the rest of this one; stores the next file in `following`.
   private func mustYield(_ file: HubFiles.Row) throws -> Bool {
     following = try next()
     return following?.key != file.key

@@ -18,7 +18,9 @@ package protocol FileLink: AnyObject {
   /// - Returns: the answer to the first chunk that the hub refuses; an answer without a fault if the hub refuses none.
   func put(_ chunks: [[UInt8]], of file: Identifier, first: Int) throws -> FileAnswer
 
-  /// Calls `body` with each of the next `count` chunks of a file. A file that the user does not see has no chunks.
+  /// Calls `body` with each of at most `count` chunks of a file, from the chunk with the number `first` on.
+  ///
+  /// A file that the user may not read has no chunks.
   func fetch(_ file: Identifier, first: Int, count: Int, _ body: (UnsafeRawBufferPointer) throws -> Void) throws
 
   func close()

@@ -9,7 +9,7 @@ package enum HubFault: Error, Equatable, Sendable {
   case refused(String)
   /// The server denies a permission to this login, perhaps only during maintenance.
   case denied(String)
-  /// The configuration of the server refuses this login, because the login was revoked, or because of maintenance.
+  /// The configuration of the server refuses this login, for example because it was revoked, or during maintenance.
   case turnedAway(String)
   /// The hub, its protocol or the person is not the expected one.
   case mismatch(String)

@@ -283,7 +283,7 @@ package struct HubOwnState: Equatable, Sendable {
   /// The mark of the state on the hub; for a state that is sent to the hub, the mark of the state that it replaces.
   package let mark: Identifier?
   package let state: [UInt8]
-  /// Whether the state was written in the present epoch of the hub, which began with its last restore.
+  /// Whether the state was written in the present epoch of the hub; a restore of the hub begins a new epoch.
   package let isPresent: Bool
 
   package static let general = Identifier(high: 0, low: 0)

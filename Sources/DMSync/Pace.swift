@@ -69,8 +69,10 @@ struct Pace {
 
   // MARK: Conversations that other transactions lock
 
-  /// Stops pushing to a conversation for a while, longer each time; after that, its operations are pushed separately,
-  /// so that no other operations wait for the lock.
+  /// Stops pushing to a conversation for a while, longer each time.
+  ///
+  /// After the pause, the operations of the conversation are pushed separately, so that no other operations wait for
+  /// the lock.
   mutating func hold(_ id: Identifier?, at time: Int64) {
     let count = (locked[id]?.count ?? 0) + 1
     locked[id] = (count, time + 500_000 << Int64(min(count, 6)))
@@ -107,7 +109,7 @@ struct Pace {
   /// When the first group must be pulled for receipts; nil if no such pull is planned.
   var receiptsExpectedAt: Int64? { expectedReceipts.values.min() }
 
-  /// Plans to pull a group for receipts, unless that is planned already.
+  /// Plans to pull a group for receipts, unless such a pull is planned already.
   mutating func expectReceipts(of id: Identifier, at time: Int64) {
     if expectedReceipts[id] == nil { expectedReceipts[id] = time }
   }
@@ -123,7 +125,8 @@ struct Pace {
 
   /// Whether to pull a conversation because of a hint.
   ///
-  /// The result is false after too many hints that brought no entries. The next comparison then finds what has changed.
+  /// After too many hints that brought no entries, the result is false for a while. During this time, comparisons
+  /// find what has changed.
   mutating func follow(_ id: Identifier, at time: Int64) -> Bool {
     guard emptyHints[id].map({ $0.until <= time }) ?? true else { return false }
     hinted.insert(id)

@@ -30,7 +30,7 @@ extension Replica {
     var state = old
     try store.hubKnown.remember(row.key, of: me)
     // `remember` does not count messages with a queued deletion as deleted. The user may have deleted some of these
-    // messages for themselves before; the state on the hub shows which.
+    // messages for themselves before; the own state that was last exchanged with the hub shows which.
     let deleted = try Session(messenger, store, me).deletedForMe(in: row.key)
     for range in deleted { try store.hubKnown.setDeleted(range, in: row.key) }
     try store.hubFloors.end(
@@ -70,8 +70,8 @@ extension Replica {
     }
   }
 
-  /// Queues again the operations that this store had pushed; by its nonce, the hub recognizes each one that it still
-  /// has.
+  /// Queues again the operations that this store had pushed; the hub recognizes by their nonces the operations that it
+  /// still has.
   ///
   /// Members are not added again, because other users may have removed them since. The hub refuses a message if the
   /// group has members who were not in it when the message was sent.

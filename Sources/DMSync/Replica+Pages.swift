@@ -66,7 +66,7 @@ extension Replica {
     message.attachments = try Session(messenger, store, actor).receive(
       payload?.attachments ?? [], fetches: false, at: .now)
     if let stored = try store.messages.insertAgain(message, at: seq, of: row) { try keepContents(of: entry, stored) }
-    // The user had deleted the message for themselves, before the hub lost it and another machine sent it again.
+    // If the user had deleted the message for themselves before the log was pulled again, the message is hidden again.
     guard let earlier = try store.hubKnown.row(id) else { return }
     if earlier.isDeleted { try store.readState.hide(seq...seq, from: me, in: row.key, isDeleted: true) }
     try store.hubKnown.delete(id)

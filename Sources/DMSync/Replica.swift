@@ -266,7 +266,8 @@ final class Replica {
     try store.members.setOwners(log.members.filter(\.isOwner).compactMap { try user($0.person) }, of: log.row.key)
   }
 
-  /// Makes a user the owner of a group that has no owner, because the hub does not list the owners to a former member.
+  /// Makes a user the owner of a group that has no owner in this store: the hub does not tell a former member who the
+  /// owners are.
   func supplyOwner(_ user: UserKey, of row: Conversations.Row) throws {
     if try store.members.hasOwner(row.key) { return }
     try admit(user, to: row)

@@ -22,8 +22,8 @@ final class Stamp {
 
   /// Chooses the stamps to send on a new connection.
   ///
-  /// Call this in a write transaction. The next stamp is stored before it is sent, because the hub may get it although
-  /// its answer is lost.
+  /// Call this in a write transaction. The next stamp is stored before it is sent: the hub may receive the
+  /// stamp even if the hub's answer is lost.
   func offer(to hello: HubHello) throws {
     isKnown = nil
     offered = hello.hasStamps && !hello.isStandby ? try store.hub.nextStamp(orElse: .random()) : nil

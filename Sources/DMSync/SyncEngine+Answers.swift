@@ -38,8 +38,8 @@ extension SyncEngine {
 
   private func settle(_ row: Outbox.Row, _ answer: HubAnswer) throws {
     guard let rev = answer.rev else {
-      // The other user had already started the direct conversation. Its log is pulled next, and has the id under which
-      // messages are pushed.
+      // The other user had already started the direct conversation. The next pull brings the log of that conversation;
+      // then messages are pushed with the id of that conversation.
       if let id = answer.conversation, try state(of: id) == nil { enqueue(id) }
       return try store.outbox.finish(row.key, rev: nil)
     }

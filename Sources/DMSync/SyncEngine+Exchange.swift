@@ -107,8 +107,8 @@ extension SyncEngine {
 
   private static let outboxPage = 500
 
-  /// Which later operations wait for an operation of their conversation that cannot be pushed yet: only changes of the
-  /// conversation, or all.
+  /// Which later operations of a conversation must wait because an earlier one cannot be pushed yet: only changes of the
+  /// conversation, or all operations except receipts and deletions.
   enum Hold { case changes, all }
 
   /// The operation, if it can be pushed now; nil if it must wait, for example for an earlier operation.
@@ -122,9 +122,10 @@ extension SyncEngine {
       return nil
     }
     guard row.notBefore.map({ $0 <= .now }) ?? true, try !isReceiptHeld(row), let operation = try operation(row) else {
-      // An edit, a reaction or a report that must wait holds back nothing, because it concerns only its message. Any
-      // other operation that must wait holds back all that follow it, with one exception: a message that waits for its
-      // files lets later messages pass, but no changes of the conversation, such as new members.
+      // A receipt, an edit, a deletion, a reaction or a report that must wait holds back nothing, because it concerns
+      // only earlier messages. Any other operation that must wait holds back all that follow it, with one exception: a
+      // message that waits for its files lets later messages pass, but no changes of the conversation, such as new
+      // members.
       if !isUnordered, !row.act.isOnMessage, let conversation = row.conversation {
         held[conversation] = try hold != .all && waitsForFiles(HubArguments(json: row.arguments)) ? .changes : .all
       }
@@ -150,7 +151,8 @@ extension SyncEngine {
 
   /// Whether a delivery receipt must wait, so that one receipt acknowledges many messages.
   ///
-  /// A receipt waits until its conversation is pulled to the end, and in a group up to `receiptDelay` longer.
+  /// A receipt waits until its conversation is pulled to the end, and in a group also for up to `receiptDelay` after the
+  /// receipt was queued.
   private func isReceiptHeld(_ row: Outbox.Row) throws -> Bool {
     guard row.act == .delivered, let key = row.conversation, let conversation = try store.conversations.row(key: key)
     else { return false }

@@ -158,7 +158,7 @@ struct OwnStateTaking {
     self.user = user
   }
 
-  /// Each state gets a new session, because a session caches what it has read.
+  /// A new session at each use, because a session caches what it has read.
   private var session: Session { Session(engine.messenger, store, user) }
 
   /// Merges a state into this store.

@@ -87,7 +87,8 @@ package final class SyncEngine {
 
   /// Starts or stops hints of the hub, and compares the store with the hub after a start.
   ///
-  /// Each hint wakes all machines that listen, so a machine listens only while a program on it waits for changes.
+  /// Each hint wakes all machines that listen, so a machine listens only while a program on it follows the
+  /// store or has lately read the store.
   ///
   /// - Returns: whether the store was compared.
   @discardableResult package func listen(_ isOn: Bool) throws -> Bool {
@@ -104,7 +105,7 @@ package final class SyncEngine {
   /// Asks the hub which conversations have changed since the last comparison.
   package func compare() throws { try compare(since: try hub().horizon) }
 
-  /// - Parameter horizon: the horizon of the last comparison; nil if the hub is no longer in the state of that comparison.
+  /// - Parameter horizon: the horizon of the last comparison; nil for the first one, or if the hub has another state since.
   /// - Returns: whether the hub is no longer in the state of the last comparison.
   @discardableResult private func compare(since horizon: String?) throws -> Bool {
     guard let hello else { throw HubFault.lost("the link is closed") }
@@ -158,7 +159,7 @@ package final class SyncEngine {
 
   /// Records the horizon of a comparison, after all conversations that the comparison listed were pulled.
   ///
-  /// If the program ends before that, the next comparison lists these conversations again.
+  /// If the program ends before these pulls, the next comparison lists the conversations again.
   func keepHorizon() throws {
     guard let hello, let horizon = connection.takeHorizon() else { return }
     // The horizon of a standby is not recorded: the standby may lack entries of its primary, and can become a primary
@@ -218,8 +219,8 @@ package final class SyncEngine {
 
   func enqueue(_ conversation: Identifier) { connection.enqueue(conversation) }
 
-  /// Whether the user is a member of a conversation, according to the log in this store: false after the user left, even
-  /// if they were added again, because only a comparison shows that.
+  /// Whether the user is a member of a conversation, according to the entries in this store; false after the user left,
+  /// until the store learns from the hub that they were added again.
   private func isMember(of id: Identifier) throws -> Bool {
     guard let row = try store.conversations.row(id) else { return false }
     return try store.hubConversations.row(row.key)?.sees.isOpen ?? false
@@ -250,7 +251,7 @@ package final class SyncEngine {
     return pushed
   }
 
-  /// Pulls until nothing is left to pull; also pushes the operations that are queued meanwhile.
+  /// Pulls until nothing is left to pull; each round trip that pulls entries also pushes queued operations.
   package func pull() throws {
     while try !connection.toPull.isEmpty || hasOwnStateNews() {
       // If there is nothing to pull, `exchange` would push first, which would delay the new own states.
@@ -283,8 +284,8 @@ package final class SyncEngine {
     }
   }
 
-  /// Microseconds between two comparisons, if the hub does not send hints to this machine although it listens; otherwise
-  /// nil.
+  /// Microseconds between two comparisons with a standby, or with a hub that sends no hints to this machine although the
+  /// machine listens; otherwise nil.
   private var pollPause: Int64? {
     hello.flatMap { $0.isStandby ? 2 : listens ? $0.pollSeconds : nil }.map { Int64($0) * 1_000_000 }
   }

@@ -133,7 +133,7 @@ package final class SyncLoop {
 
   /// Asks the sync process to compare the store with the hub now, and waits for the result.
   ///
-  /// - Throws: `hub_unreachable` after 30 seconds, `hub_refused`.
+  /// - Throws: `hub_unreachable` if the store is not compared within 30 seconds or the sync process ends, `hub_refused`.
   package static func ask(_ messenger: Messenger) throws {
     let end = monotonicMicroseconds() + 30_000_000
     let fault = try messenger.compareWithHub(until: end, evenOffline: true) {
@@ -149,8 +149,9 @@ package final class SyncLoop {
 
   /// Runs until a permanent error.
   ///
-  /// - Parameter lingers: whether to return when there has been no work for a minute, no program follows the store, and
-  ///   no operation or file waits.
+  /// - Parameter lingers: whether to return also when there has been no work for a minute, no program follows the store,
+  ///   and no operation or file waits; when the store was removed; when the hub refuses the login; or when a fault occurs
+  ///   more than ten minutes after the last successful attempt to connect.
   /// - Throws: `hub_mismatch`, `hub_damaged`, or a permanent error of the store.
   package func follow(lingers: Bool) throws {
     defer { messenger.forgetOwnChanges() }
@@ -193,7 +194,7 @@ package final class SyncLoop {
       let hasSignals = engine.hello?.hasSignals == true && engine.hello?.isStandby == false
       let due = min(workAt, filesAt, hasSignals ? signals.due : .max)
       try engine.wait(for: .microseconds(Self.comparePause), until: due)
-      // A standby that has become a primary reports that only on a new connection.
+      // A standby may become a primary, which the hub reports only on a new connection.
       if engine.hello?.isStandby == true, monotonicMicroseconds() - connectedAt > Self.comparePause {
         connectedAt = monotonicMicroseconds()
         try carry()

@@ -87,7 +87,7 @@ package struct HubArguments: Equatable, Sendable {
 }
 
 extension Outbox.Act {
-  /// Whether the operation is about a message that the hub has numbered.
+  /// Whether the operation is about a message, which must have a number before the operation is pushed.
   package var isOnMessage: Bool { [.edit, .delete, .react, .report].contains(self) }
 
   /// The name of the operation in the protocol.

@@ -9,7 +9,8 @@ public struct HubFreshness: Equatable, Sendable {
   /// Why the data is not fresh, as a clause; nil if it is fresh.
   public let fault: String?
 
-  /// Whether the hub has answered in the last 10 seconds, and the store learns of changes at once.
+  /// Whether the data is fresh: the store was just compared with the hub, or the hub has answered in the last 10 seconds
+  /// and the store gets changes within seconds.
   public var isFresh: Bool { fault == nil }
 }
 
@@ -19,7 +20,7 @@ extension Messenger {
   /// This function does not start the sync process, and does not wait for one that cannot reach the hub.
   ///
   /// - Parameter limit: the longest time to wait.
-  /// - Returns: how fresh the data is after that; nil for a store without a hub, and for one that has left its hub.
+  /// - Returns: how fresh the data is after the wait; nil for a store without a hub, and for one that has left its hub.
   /// - Throws: `no_store`, or an error of the store.
   public func refresh(within limit: Duration = .seconds(1)) throws -> HubFreshness? {
     let fault = "no process synchronizes the store"

@@ -113,7 +113,7 @@ extension Messenger {
     }
   }
 
-  /// When the hub accepts the postponed operations; nil if it has postponed none.
+  /// When the hub accepts the first operation or file that it has postponed; nil if it has postponed none.
   package func postponedUntil() throws -> Timestamp? {
     guard let store = try existingStore(), store.isLinked else { return nil }
     return try store.read(store.postponedUntil)

@@ -1,7 +1,6 @@
 internal import DMJSON
 
-/// The state of a conversation, or of other users, that the user alone decides, in the form that the user's machines
-/// exchange.
+/// A user's own decisions about a conversation, or about other users, in the form that the user's machines exchange.
 ///
 /// Equal values are always written as equal bytes.
 package struct OwnState: Equatable, Sendable {
@@ -38,7 +37,7 @@ package struct OwnState: Equatable, Sendable {
 
   /// This state without blocks and without marks of messages.
   ///
-  /// A merge that has this state as its base removes none of these.
+  /// A merge whose base is the result keeps the blocks and the marks of both merged states.
   package func withoutMarks() -> Self {
     var state = self
     (state.hidden, state.read, state.unread, state.blocked) = ([], [], [], [])

@@ -42,7 +42,7 @@ extension Session {
     return state
   }
 
-  /// The messages that the user has deleted for themselves, according to the state that the hub has.
+  /// The messages that the user has deleted for themselves, according to the own state that the hub last returned.
   package func deletedForMe(in key: ConversationKey) throws -> [SeqRange] {
     try store.hubOwnStates.row(key)?.state.flatMap { OwnState(bytes: $0) }?.hidden ?? []
   }

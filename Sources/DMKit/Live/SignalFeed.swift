@@ -78,7 +78,7 @@ final class SignalFeed {
     return typingEvents(reported) + (try presenceEvents(reported))
   }
 
-  /// Refreshes the signals that make the sync process ask the hub who types and who is online, if this feed reports it.
+  /// If this feed reports who types or who is online, refreshes the signals that make the sync process ask the hub for it.
   private func ask() throws {
     if kinds.contains(.presence) { folder.give(.presenceWatched) }
     guard kinds.contains(.typing) else { return }

@@ -228,7 +228,7 @@ public final class Messenger {
 
   /// Checks whether a write is allowed, before the caller prepares the write.
   ///
-  /// If there is no store, the check runs on an empty store.
+  /// If there is no store, or if the store has no users, the check runs on an empty store.
   func lookAhead(_ body: (Session) throws -> Void) throws {
     if let store = try opened ?? Store.open(location) {
       opened = store

@@ -183,7 +183,7 @@ extension Session {
 
   /// The message numbers that ranges select for the user, unsorted.
   func resolved(_ ranges: [RangeReference], in row: Conversations.Row) throws -> [SeqRange] {
-    // Negative numbers do not count tombstones, although lists print them. So the viewer must not see tombstones.
+    // Tombstones do not count for negative numbers, even if they are printed. So the viewer must not see tombstones.
     try ranges.compactMap { range in
       try range.resolved(last: row.lastVisibleSeq) { try end($0, of: row).seq }
     }

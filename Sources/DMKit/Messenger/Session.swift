@@ -60,7 +60,7 @@ package final class Session {
     order.map { ($0.id, .hub(at: $0.at, expiresAt: nil)) } ?? (nil, .here)
   }
 
-  /// The user who becomes the owner of a group without an owner; nil if there is none.
+  /// The user who becomes the owner of a group without an owner; nil if there is no such user.
   func heir(of group: ConversationKey) throws -> UserKey? {
     if let order { return order.heir }
     return try store.members.longestMember(of: group)
@@ -228,7 +228,7 @@ extension Session {
 extension Session {
   /// Finds the message, and checks that all actions on it are allowed.
   ///
-  /// Called before the message of the line is sent, because `apply` must not fail after that.
+  /// Called before the message of the line is sent, because `apply`, which is called later, must not fail.
   ///
   /// - Throws: `unknown_message`, `not_allowed`.
   func check(_ marks: ConsumerLine.Marks) throws -> (row: Conversations.Row, message: Message) {

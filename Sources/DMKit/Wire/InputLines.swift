@@ -198,7 +198,7 @@ extension ConsumerLine {
       do {
         ack = try line.text("ack").map(Cursor.init)
         let marks = try line.marks()
-        // If an event has no cursor, a program answers it with a null `ack`, because it needs no acknowledgement.
+        // If an event has no cursor, a program answers it with a null `ack`: such an event needs no acknowledgement.
         let isAlone = line.object["ack"] != nil && !line.has("conversation") || marks != nil
         if isAlone, !line.has("text"), !line.has("attachments") {
           return ConsumerLine(nil, acknowledges: ack, marks: marks)

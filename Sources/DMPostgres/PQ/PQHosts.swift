@@ -11,8 +11,8 @@ struct PQHosts {
   /// Microseconds to wait for one of several hosts before the next one is tried.
   private static let timeout: Int64 = 5_000_000
 
-  /// - Parameter settings: the parameters of a connection. Hosts are separated by commas. There is one port and one IP
-  ///   address for all hosts, or one for each host.
+  /// - Parameter settings: the parameters of a connection. Hosts are separated by commas. A single port or IP address is
+  ///   for all hosts; otherwise there is one for each host.
   init(_ settings: PQConnection.Settings) {
     let hosts =
       settings.first { $0.name == "host" }?.value.split(separator: ",", omittingEmptySubsequences: false) ?? []

@@ -202,7 +202,7 @@ begin
 end $$;
 
 -- Drops the roles of former logins, except the roles that own something in another database, and those that this
--- administrator may not drop. A role that is not dropped can only connect.
+-- administrator may not drop. A role that is not dropped has no access to the hub.
 create or replace function dm.drop_logins() returns void language plpgsql volatile
 security invoker set search_path = pg_catalog, pg_temp as $$
 declare

@@ -11,8 +11,8 @@ create or replace function dm.pairs(p_ranges int8multirange) returns jsonb langu
 set search_path = pg_catalog, pg_temp
 return (select jsonb_agg(jsonb_build_array(lower(r), upper(r) - 1)) from unnest(p_ranges) r);
 
--- The number of the first message of a conversation that a person sees and that is unread according to the person's
--- receipts. If no message is unread, the number that follows the last message.
+-- Returns the number of the first message of a conversation that a person sees and that is unread according to the
+-- person's receipts. If no message is unread, returns the number that follows the last message.
 create or replace function dm.first_unread(p_conv uuid, p_person bigint, p_sees int8multirange) returns bigint
 language sql stable set search_path = pg_catalog, pg_temp
 return coalesce((

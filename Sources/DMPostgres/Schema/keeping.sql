@@ -19,7 +19,7 @@ begin
 end $$;
 
 -- Stores an own state of the caller if `p_mark` is the mark of the hub's present state, or null if the hub has none,
--- and if the caller is or was a member of the conversation. Returns whether the state was stored.
+-- and, for the state of a conversation, if the caller is or was a member of it. Returns whether the state was stored.
 create or replace function dm.keep_own(me bigint, p_conv uuid, p_mark uuid, p_state bytea) returns boolean
 language plpgsql volatile set search_path = pg_catalog, pg_temp as $$
 declare

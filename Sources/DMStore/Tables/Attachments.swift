@@ -148,7 +148,7 @@ package struct Attachments {
 
   /// Deletes the attachments of a message.
   ///
-  /// The next purge deletes the contents of the attachments.
+  /// A later purge deletes the contents that no other attachment has.
   func remove(of message: MessageKey) throws {
     if store.isLinked { try store.hubAttachments.remove(of: message) }
     var delete = try store.connection.prepare("DELETE FROM attachment WHERE message = ?")

@@ -14,7 +14,7 @@ package struct Hub {
     package let machine: Identifier
     package let joinedAt: Timestamp
     package let leftAt: Timestamp?
-    /// The code of the reason why the hub refuses this store; nil if the hub does not refuse it.
+    /// Why the hub refuses this store, as a clause; nil if the hub does not refuse it.
     package let refusal: String?
     package let epoch: Identifier?
     package let startedAt: Timestamp?

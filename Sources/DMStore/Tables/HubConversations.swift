@@ -3,7 +3,7 @@ package import DMModel
 // Reads: hub_conversation.
 // Writes: hub_conversation.
 
-/// For each conversation of the hub, how far this store has pulled its log.
+/// For each conversation of the hub, how far this store has pulled the conversation's log.
 package struct HubConversations {
   let store: Store
 

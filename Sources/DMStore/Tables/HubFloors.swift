@@ -5,8 +5,8 @@ package import DMModel
 
 /// The floors of conversations, in a linked store that does not keep all messages.
 ///
-/// The floor of a conversation is a message number. The store has all messages from the floor on. Of the messages below
-/// the floor, the store has some, and the hub has all.
+/// The floor of a conversation is a message number. The store has all messages from the floor on. Messages below the
+/// floor may be missing in the store; the hub has all of them.
 package struct HubFloors {
   let store: Store
 
@@ -15,8 +15,8 @@ package struct HubFloors {
     package let seq: Int
     /// The time of that message.
     package let at: Timestamp
-    /// When messages below the floor were last fetched; 1 if the floor was raised since, 0 if the messages below it
-    /// were then removed.
+    /// When messages below the floor were last fetched; 1 after the floor was raised; 0 after the messages below it were
+    /// removed.
     package let fetchedAt: Timestamp
     /// The messages that the user had deleted for themselves when the log began to be pulled again.
     package let hidden: [SeqRange]

@@ -127,7 +127,7 @@ package struct HubOwnStates {
     try store.connection.execute("UPDATE hub_own_state SET rev = \(Int64.max) WHERE mark NOT NULL")
   }
 
-  /// Whether all states must be pulled again, because the hub was restored.
+  /// Whether all states must be pulled again, for example because the hub was restored.
   package func mustReread() throws -> Bool {
     var statement = try store.connection.prepare(
       "SELECT 1 FROM hub WHERE own_rev = 0 AND EXISTS (SELECT 1 FROM hub_own_state WHERE mark NOT NULL)")

@@ -21,7 +21,7 @@ extension Messages {
     /// For a forwarded message, the user who sent the original message.
     package var forwardedFrom: UserKey? = nil
     package var origin = Origin.here
-    /// The lifetime in microseconds; nil for the conversation's lifetime.
+    /// The lifetime in microseconds; nil for the conversation's lifetime or, for an imported message, no expiry.
     ///
     /// The lifetime is ignored for a message from the hub.
     package var lifetime: Int64? = nil

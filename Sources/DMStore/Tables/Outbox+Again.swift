@@ -16,7 +16,7 @@ extension Outbox {
     try update.run()
   }
 
-  /// Queues a finished operation again, because the hub was restored and has lost its entry.
+  /// Queues a finished operation again, because the hub was restored and may have lost the operation's entry.
   ///
   /// - Parameter arguments: the new arguments; nil to keep the old arguments.
   package func queueAgain(_ key: OutboxKey, _ payload: [UInt8]?, arguments: String? = nil) throws {

@@ -79,8 +79,8 @@ package struct Outbox {
     fault, is_repeated
     """
 
-  /// An SQL condition that leaves out operations on messages that neither the hub nor the store has; these operations
-  /// wait, because the messages may come back.
+  /// An SQL condition that leaves out operations on lost messages, which the store no longer has because a restored hub
+  /// has lost them; these operations wait, because the messages may come back.
   private static let hasMessage = """
     (state = 3 OR act NOT IN (2, 3, 4) AND (act <> 15 OR target IS NULL) OR EXISTS (SELECT 1 FROM waiting WHERE uuid = outbox.target)
     OR EXISTS (SELECT 1 FROM message WHERE uuid IN (
@@ -225,7 +225,7 @@ package struct Outbox {
     try update.run()
   }
 
-  /// Finishes an operation that the hub has never had, and makes its nonce available for another operation.
+  /// Finishes an operation that the hub has not carried out, and makes its nonce available for another operation.
   package func cancel(_ key: OutboxKey) throws {
     var update = try store.connection.prepare(
       "UPDATE outbox SET state = 4, payload = NULL, fault = NULL, nonce = randomblob(16) WHERE id = ?")

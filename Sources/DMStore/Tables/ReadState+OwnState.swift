@@ -5,7 +5,7 @@ package import DMModel
 // The part of a user's read state that their other machines need and cannot get from receipts.
 
 extension ReadState {
-  /// The messages up to a number that a user has read without a receipt.
+  /// The messages with numbers up to `last` that a user has read without a receipt.
   ///
   /// If the user has left, receipts do not count, because a former member's receipts do not reach the user's other
   /// machines.
@@ -33,7 +33,7 @@ extension ReadState {
     }
   }
 
-  /// The messages up to a number that a user has marked as unread after they had sent a receipt.
+  /// The messages with numbers up to `last` that a user has marked as unread after they had sent a receipt.
   package func unreadAgain(by user: UserKey, in conversation: ConversationKey, upTo last: Int) throws -> [SeqRange] {
     guard last > 0 else { return [] }
     return difference(
