@@ -62,7 +62,7 @@ import Testing
     ("dm-send bob hi --color bogus", "'bogus' is not a value of --color; use auto, always or never"),
     ("dm-user ad x", "unknown action 'ad'; did you mean 'add'?"),
     ("dm-conversation rename +g x", "unknown action 'rename'; did you mean 'title'?"),
-    ("dm-user", "missing action; one of: add, list, show, set, presence, block, unblock, blocked"),
+    ("dm-user", "missing action; one of: add, list, show, set, picture, presence, block, unblock, blocked"),
     ("dm-user add", "missing HANDLE; usage: dm-user add HANDLE"),
     ("dm-conversation title bob", "missing TITLE; usage: dm-conversation title CONVERSATION TITLE"),
     ("dm-conversation create", "missing USER or --title; usage: dm-conversation create [USER]..."),
