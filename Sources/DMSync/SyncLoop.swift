@@ -15,6 +15,8 @@ package final class SyncLoop {
   private var lock: FileLock?
   /// Microseconds until the next attempt after a fault.
   private var nextPause: Int64 = 0
+  /// The last time at which the connection was known to work, in `monotonicMicroseconds`.
+  private var lastSuccess: Int64 = 0
   private var readers: Readers
   /// The state that was last written for other processes, and the time of that write.
   private var shown: (state: RunningState, at: Int64)?
@@ -151,12 +153,12 @@ package final class SyncLoop {
   ///
   /// - Parameter lingers: whether to return also when there has been no work for a minute, no program follows the store,
   ///   and no operation or file waits; when the store was removed; when the hub refuses the login; or when a fault occurs
-  ///   more than ten minutes after the last successful attempt to connect.
+  ///   more than ten minutes after the connection last worked.
   /// - Throws: `hub_mismatch`, `hub_damaged`, or a permanent error of the store.
   package func follow(lingers: Bool) throws {
     defer { messenger.forgetOwnChanges() }
     let start = monotonicMicroseconds()
-    var lastSuccess = start
+    lastSuccess = start
     while true {
       do {
         try engine.listen(readers.needHints())
@@ -194,6 +196,7 @@ package final class SyncLoop {
       let hasSignals = engine.hello?.hasSignals == true && engine.hello?.isStandby == false
       let due = min(workAt, filesAt, hasSignals ? signals.due : .max)
       try engine.wait(for: .microseconds(Self.comparePause), until: due)
+      lastSuccess = monotonicMicroseconds()
       // A standby may become a primary, which the hub reports only on a new connection.
       if engine.hello?.isStandby == true, monotonicMicroseconds() - connectedAt > Self.comparePause {
         connectedAt = monotonicMicroseconds()
