@@ -75,6 +75,7 @@ final class Replica {
     // A restored hub may have lost the receipts for these messages.
     for range in coalesced(log.markedUnreadBefore) {
       try store.readState.addReceipts(range, of: me, in: log.row.key, at: .now)
+      try store.hubOwnStates.note(log.row.key, by: me)
       try Session(messenger, store, me).queueReceipt(range, in: log.row.key)
     }
     if log.seesMore { return try beginAnew(id, .seesMore, nil) }

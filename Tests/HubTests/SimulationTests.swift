@@ -38,7 +38,10 @@ struct SimulationTests {
   }
 
   @Test(
-    arguments: [705_273, 80_002_235, 80_007_038, 90_006_065, 860_798_809, 1_518_044_689, 1_518_043_987] as [UInt64])
+    arguments: [
+      705_273, 80_002_235, 80_007_038, 90_006_065, 860_798_809, 1_518_044_689, 1_518_043_987, 31_197, 31_319, 2_001_619,
+      2_007_732,
+    ] as [UInt64])
   func `seeds that once found a bug pass`(seed: UInt64) throws { _ = try holds(seed) }
 
   /// Runs the simulation of a seed, and records a violation; false if there was one.

@@ -29,7 +29,7 @@ extension Session {
     state.hidden = newest(difference(of: try store.readState.hidden(.deleted, from: me, in: key), minus: queued))
     state.read = newest(
       try store.readState.privatelyRead(by: me, in: key, upTo: row.lastSeq, hasLeft: fields.hasLeft)
-        + stillReadBelowFloor(base.read, in: key))
+        + stillReadBelowFloor(base.read, in: key, hasLeft: fields.hasLeft))
     if !fields.hasLeft {
       // Messages of blocked users are left out: they are unread here, but a receipt of the user's other machine may
       // include them, so they would seem to be marked as unread.
@@ -54,12 +54,16 @@ extension Session {
 
   /// The messages that this store has not kept, that still count as read, and that the user had read without a receipt,
   /// according to the hub's state.
-  private func stillReadBelowFloor(_ ranges: [SeqRange], in key: ConversationKey) throws -> [SeqRange] {
+  private func stillReadBelowFloor(_ ranges: [SeqRange], in key: ConversationKey, hasLeft: Bool) throws
+    -> [SeqRange]
+  {
     guard let floor = try store.hubFloors.row(key)?.seq else { return [] }
     let below = ranges.filter { $0.lowerBound < floor }.map { $0.clamped(to: 1...(floor - 1)) }
     let open = try below.flatMap { range in
       let read = try store.readState.readRanges(of: me, in: key, overlapping: range).map { $0.clamped(to: range) }
-      return difference(of: read, minus: try store.readState.receipts(of: me, in: key, overlapping: range))
+      // As in `privatelyRead`, receipts of a former member do not count.
+      return hasLeft
+        ? read : difference(of: read, minus: try store.readState.receipts(of: me, in: key, overlapping: range))
     }
     // A range with at least one missing message is returned whole, so that the user's own messages in it, which the
     // store has, leave no gaps.
