@@ -67,6 +67,13 @@ final class Replica {
     if comparison.map({ log.state.rev >= $0.rev }) ?? true {
       try acknowledge(entries, in: log)
     }
+    try restoreMarks(log)
+    if log.seesMore { return try beginAnew(id, .seesMore, nil) }
+    if hasHistory { try store.changes.append(.conversation, conversation: log.row.key, at: .now) }
+  }
+
+  /// Marks messages again as they were marked before the log was pulled again.
+  private func restoreMarks(_ log: Log) throws {
     for (ranges, isPrivate) in [(log.readBefore, false), (log.privatelyReadBefore, true)] where !ranges.isEmpty {
       var options = Messenger.MarkOptions()
       options.isPrivate = isPrivate
@@ -78,8 +85,6 @@ final class Replica {
       try store.hubOwnStates.note(log.row.key, by: me)
       try Session(messenger, store, me).queueReceipt(range, in: log.row.key)
     }
-    if log.seesMore { return try beginAnew(id, .seesMore, nil) }
-    if hasHistory { try store.changes.append(.conversation, conversation: log.row.key, at: .now) }
   }
 
   /// Whether the store had all messages among these entries before the log was pulled again.
