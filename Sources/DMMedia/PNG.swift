@@ -39,6 +39,13 @@ enum PNG {
     }
   }
 
+  /// Whether the file has one header, the data of an image, and an end.
+  static func hasOneImage(_ bytes: CheckedBytes) -> Bool {
+    guard case .success(let chunks) = Result(catching: { try Chunks(bytes) }) else { return false }
+    let names = chunks.map(\.name)
+    return names.count { $0 == "IHDR" } == 1 && names.contains("IDAT") && names.last == "IEND"
+  }
+
   static func header(of bytes: CheckedBytes) throws -> ImageHeader? {
     var header: ImageHeader?
     for var chunk in try Chunks(bytes) {

@@ -9,10 +9,10 @@ extension Preparer {
   /// Makes a small picture of an image: upright, without metadata, at most `Picture.limit` bytes.
   ///
   /// - Parameter source: a private copy of the image, which must be in the folder of the results.
-  /// - Throws: `bad_attachment` if the file is not an image, or if it is too large and vips is not installed.
+  /// - Throws: `bad_attachment` if the file is not an image, or if vips is needed and not installed.
   package func picture(_ source: String) throws -> Picture {
     let original = try PreparedFile(asIs: source)
-    guard original.format.kind == .image else { throw refusal("is not an image") }
+    guard original.format.kind == .image else { throw refused("is not an image; name a JPEG, PNG, WebP or GIF file") }
     let file = try image(original)
     if let picture = try Picture(file.path) { return picture }
     let tool = ImageTool(bench, pixels: file.width.flatMap { width in file.height.map { width * $0 } })
@@ -23,32 +23,51 @@ extension Preparer {
       var outcome = try tool.thumbnail(
         fileName(of: file.path), hasProfile: hasProfile, side: size.side, quality: size.quality, to: output)
       if let small = try made(output, format, &outcome), let picture = try Picture(small.path) { return picture }
-      if case .missing = outcome { break }
+      if case .missing = outcome {
+        throw refused("must be made smaller or into another format; install \(ImageTool.package)")
+      }
     }
-    throw refusal(
-      "is over \(Picture.limit) bytes or \(Picture.longestSide) pixels a side, and could not be made smaller; "
-        + "install \(ImageTool.package)")
+    throw refused("could not be made into a picture of at most \(Picture.limit) bytes; name another image")
+  }
+
+  private func refused(_ reason: String) -> DMError {
+    DMError(.badAttachment, "\(subject) \(reason)", subject: subject)
   }
 }
 
 extension Picture {
-  /// A picture of a file; nil if the file is too large or not an image of a format that all programs show.
+  /// A picture of a file; nil if the file is not a picture as `init(checked:)` says.
   fileprivate init?(_ path: String) throws {
     guard 1...Self.limit ~= fileSize(path) else { return nil }
     let file = try MappedFile(path: path)
     self.init(checked: Array(file.bytes))
   }
 
-  /// A picture of bytes that a member of a hub has sent; nil if they are too many or not an image of a format that all
-  /// programs show.
+  /// Makes a picture from the bytes of an image file, for example one that a member of a hub has sent.
+  ///
+  /// Nil if there are too many bytes or pixels, if the format is not JPEG, PNG or WebP, or if the file is incomplete,
+  /// animated, or has anything else than the image and its colour profile.
   package init?(checked bytes: [UInt8]) {
-    guard 1...Self.limit ~= bytes.count else { return nil }
-    let header = bytes.withUnsafeBytes { buffer -> ImageHeader? in
-      let checked = CheckedBytes(buffer)
-      let format = MediaFormat.of(checked)
-      return [.jpeg, .png, .webp, .gif].contains(format) ? ImageHeader.read(checked, as: format) : nil
-    }
-    guard let header, max(header.width, header.height) <= Self.longestSide, header.frameCount == 1 else { return nil }
+    guard 1...Self.limit ~= bytes.count, bytes.withUnsafeBytes({ Self.isPicture(CheckedBytes($0)) }) else { return nil }
     self.init(bytes: bytes, sha256: contentHash(of: bytes))
+  }
+
+  private static func isPicture(_ bytes: CheckedBytes) -> Bool {
+    let format = MediaFormat.of(bytes)
+    guard let header = ImageHeader.read(bytes, as: format), header.frameCount == 1,
+      max(header.width, header.height) <= longestSide, hasOneImage(bytes, format, header),
+      let cut = StrippedImage.of(bytes, as: format, keepsOrientation: false)
+    else { return false }
+    return cut.isFullyParsed && cut.pieces == [.range(0..<bytes.count)]
+  }
+
+  /// Whether the file has only one image, whose size is that in the header; a second image could be much larger.
+  private static func hasOneImage(_ bytes: CheckedBytes, _ format: MediaFormat, _ header: ImageHeader) -> Bool {
+    switch format {
+    case .jpeg: JPEG.Segments(bytes).count { $0.isFrame } == 1
+    case .png: PNG.hasOneImage(bytes)
+    case .webp: WebP.hasOneImage(bytes, of: header)
+    default: false
+    }
   }
 }

@@ -43,6 +43,22 @@ enum WebP {
     return header
   }
 
+  /// Whether the file has one image that is not in an animation, with the size that the header of the file has.
+  static func hasOneImage(_ bytes: CheckedBytes, of header: ImageHeader) -> Bool {
+    let images = Result {
+      try chunks(of: bytes).compactMap { chunk -> ImageHeader? in
+        switch chunk.name {
+        case "VP8 ": try lossy(chunk.content)
+        case "VP8L": try lossless(chunk.content)
+        case "ANMF": throw ByteReader.OutOfBytes()
+        default: nil
+        }
+      }
+    }
+    guard case .success(let found) = images, found.count == 1 else { return false }
+    return (found[0].width, found[0].height) == (header.width, header.height)
+  }
+
   private static func canvas(_ content: ByteReader) throws -> ImageHeader {
     var content = content
     try content.skip(3)

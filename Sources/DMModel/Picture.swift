@@ -1,6 +1,6 @@
 /// A small picture of a user or a group.
 public struct Picture: Equatable, Sendable {
-  /// The bytes of a JPEG, PNG, WebP or GIF image, at most `limit`.
+  /// The bytes of a JPEG, PNG or WebP image, at most `limit`.
   public let bytes: [UInt8]
   /// The SHA-256 of the bytes.
   public let sha256: ContentHash
@@ -25,9 +25,10 @@ extension ContentHash {
   /// The name of a picture with this hash: `nih:sha-256;` and 64 hexadecimal digits (RFC 6920, section 7).
   package var url: String { Self.scheme + description }
 
-  /// The hash in the name of a picture; nil if the text is not such a name.
+  /// The hash in the name of a picture; nil if the text is not such a name, byte for byte.
   package init?(url: String) {
-    guard url.hasPrefix(Self.scheme) else { return nil }
-    self.init(String(url.dropFirst(Self.scheme.count)))
+    self.init(String(decoding: url.utf8.dropFirst(Self.scheme.utf8.count), as: UTF8.self))
+    // Swift also takes texts with other bytes for equal, such as one with a Greek question mark for the semicolon.
+    guard self.url.utf8.elementsEqual(url.utf8) else { return nil }
   }
 }

@@ -109,6 +109,8 @@ extension Store {
         if done < 12 { try connection.execute(String(decoding: Migration.linkedOwnState, as: UTF8.self)) }
         if done < 13 { try connection.execute(String(decoding: Migration.linkedMachine, as: UTF8.self)) }
         if done < 14 { try connection.execute(String(decoding: Migration.linkedFloor, as: UTF8.self)) }
+        // The profiles are read again, because earlier versions ignored the pictures in them.
+        if done < 15 { try connection.execute("UPDATE hub SET people_rev = 0") }
       }
       if done > 0 { for table in DigestedTable.all { try table.store(in: connection) } }
       if done == 0 {

@@ -151,8 +151,8 @@ extension Replica {
   }
 
   private func setPicture(_ group: HubPayload.Group, of conversation: ConversationKey) throws {
-    if let picture = group.picture { try store.pictures.insert(picture) }
-    try store.conversations.set(.avatarURL(group.avatarURL), of: conversation)
+    let url = try store.pictures.accept(group.avatarURL, group.picture)
+    try store.conversations.set(.avatarURL(url), of: conversation)
   }
 
   private func set(_ entry: HubEntry, as actor: UserKey, in log: inout Log) throws {

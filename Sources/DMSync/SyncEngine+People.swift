@@ -25,11 +25,11 @@ extension SyncEngine {
     try store.hub.set(person.id, of: user)
     if user == (try hub().user), try store.outbox.pending().contains(where: { $0.act == .profile }) { return }
     let profile = HubPayload.profile(person.profile)
-    if let picture = profile.picture { try store.pictures.insert(picture) }
+    let avatarURL = try store.pictures.accept(profile.avatarURL, profile.picture)
     try store.users.update(
       user,
       ProfileChange(
-        displayName: profile.displayName ?? "", bio: profile.bio ?? "", avatarURL: profile.avatarURL ?? "",
+        displayName: profile.displayName ?? "", bio: profile.bio ?? "", avatarURL: avatarURL ?? "",
         showsPresence: person.showsPresence), at: .now)
   }
 

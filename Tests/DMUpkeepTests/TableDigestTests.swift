@@ -17,7 +17,7 @@ struct TableDigestTests {
     )
     _ = try alice.addUser(Handle("dave"), ProfileChange(displayName: "Dave"))
     _ = try alice.setBlocked(true, ["dave"])
-    _ = try bob.setProfile(ProfileChange(), picture: Picture.gif(1))
+    _ = try bob.setProfile(ProfileChange(), picture: Picture.pixel(1))
     for (message, act) in [
       ("alice:1", Edit.Act.react("👍")), ("alice:3", .report(reason: nil)), ("alice:5", .delete(forEveryone: false)),
     ] {

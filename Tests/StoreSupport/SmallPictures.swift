@@ -2,12 +2,11 @@
 @testable import DMModel
 
 extension Picture {
-  /// A GIF of one pixel in a color; equal numbers give equal pictures.
-  static func gif(_ color: UInt8) -> Picture {
-    let bytes: [UInt8] =
-      Array("GIF89a".utf8) + [1, 0, 1, 0, 0x80, 0, 0, color, 0, 0, 255, 255, 255]
-      + [0x2C, 0, 0, 0, 0, 1, 0, 1, 0, 0, 2, 2, 0x44, 1, 0, 0x3B]
-    guard let picture = Picture(checked: bytes) else { preconditionFailure("the GIF is not valid") }
+  /// A WebP image of one pixel; equal numbers give equal pictures.
+  static func pixel(_ number: UInt8) -> Picture {
+    let content: [UInt8] = [0x2F, 0, 0, 0, 0x10, 7, 0x10, 0x11, 0x11, 0x88, 0x88, number, 7, 0]
+    let bytes = Array("RIFF".utf8) + [26, 0, 0, 0] + Array("WEBPVP8L".utf8) + [14, 0, 0, 0] + content
+    guard let picture = Picture(checked: bytes) else { preconditionFailure("the image is not valid") }
     return picture
   }
 }

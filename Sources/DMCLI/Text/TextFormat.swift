@@ -208,11 +208,14 @@ package enum TextFormat {
     if user.displayName != nil || user.bio != nil || user.avatarURL != nil {
       line += String(repeating: " ", count: max(0, 24 - columns(of: line)))
     }
-    for part in [user.displayName, user.bio, user.avatarURL] {
+    for part in [user.displayName, user.bio, user.avatarURL.map(avatar)] {
       if let part { line += "  " + Mark.body(oneLine(part)) }
     }
     return line
   }
+
+  /// The URL of a picture, or words for the long name of a picture that is in the store.
+  private static func avatar(_ url: String) -> String { ContentHash(url: url) == nil ? url : "has a picture" }
 
   /// A conversation with all its details, for `dm-conversation`.
   ///
@@ -235,7 +238,7 @@ package enum TextFormat {
     if conversation.ownName != nil, let title = conversation.title {
       lines.insert("  title         \(visible(title))", at: 1)
     }
-    if let url = conversation.avatarURL { lines.append("  avatar        \(visible(url))") }
+    if let url = conversation.avatarURL { lines.append("  avatar        \(visible(avatar(url)))") }
     if let lifetime = conversation.expireAfter { lines.append("  expire after  \(lifetime.components.seconds) s") }
     if let end = conversation.mutedUntil {
       lines.append("  muted         \(end == .forever ? "for ever" : "until \(dateAndTime(end))")")

@@ -163,7 +163,7 @@ package enum HubPayload: Equatable, Sendable {
     group.avatarURL = object.text("avatar_url").flatMap { url in
       isFit { try ProfileChange(avatarURL: url).check() } ? url : nil
     }
-    group.picture = picture(in: object, &group.avatarURL)
+    group.picture = picture(in: object, named: group.avatarURL)
     if case .integer(let lifetime)? = object["expire_after"] { group.expireAfter = HubLimits.lifetime(Int64(lifetime)) }
     group.creator = handle(object.text("creator"))
     return group
@@ -178,22 +178,16 @@ package enum HubPayload: Equatable, Sendable {
       displayName: field("display_name") { ProfileChange(displayName: $0) },
       bio: field("bio") { ProfileChange(bio: $0) },
       avatarURL: field("avatar_url") { ProfileChange(avatarURL: $0) })
-    profile.picture = picture(in: object, &profile.avatarURL)
+    profile.picture = picture(in: object, named: profile.avatarURL)
     return profile
   }
 
   /// The picture in a payload, if it is valid and the URL is its name.
-  ///
-  /// A URL that names a picture becomes nil if the payload does not have that picture.
-  private static func picture(in object: JSONObject, _ url: inout String?) -> Picture? {
-    guard let name = url, ContentHash(url: name) != nil else { return nil }
-    if let bytes = object.text("picture").flatMap({ DMJSON.bytes(base64: $0) }), let picture = Picture(checked: bytes),
-      picture.url == name
-    {
-      return picture
-    }
-    url = nil
-    return nil
+  private static func picture(in object: JSONObject, named url: String?) -> Picture? {
+    guard let hash = url.flatMap({ ContentHash(url: $0) }),
+      let bytes = object.text("picture").flatMap({ DMJSON.bytes(base64: $0) }), let picture = Picture(checked: bytes)
+    else { return nil }
+    return picture.sha256 == hash ? picture : nil
   }
 
   static func isFit(_ check: () throws -> Void) -> Bool {

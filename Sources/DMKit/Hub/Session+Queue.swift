@@ -83,8 +83,9 @@ extension Session {
         .add, in: row.key, arguments,
         payload: .group(
           HubPayload.Group(
-            title: seen.title, avatarURL: seen.avatarURL, picture: store.pictures.picture(seen.avatarURL),
-            expireAfter: row.expireAfter, creator: seen.creator)))
+            title: seen.title, avatarURL: seen.avatarURL, expireAfter: row.expireAfter, creator: seen.creator)))
+      // The hub stores the payload once for each added user, so the picture follows in an operation of its own.
+      if try store.pictures.picture(seen.avatarURL) != nil { try queue(.avatar(seen.avatarURL), of: row) }
     case .remove(let handles):
       arguments.handles = handles
       try queue(.remove, in: row.key, arguments)

@@ -55,6 +55,7 @@ extension Messenger {
   /// - Throws: `bad_field`, `unknown_conversation`, `ambiguous_title`, `not_allowed`.
   public func setAvatar(_ url: String?, of reference: ConversationReference) throws -> Conversation? {
     try ProfileChange(avatarURL: url).check()
+    try expectPicture(url)
     return try changeGroup(reference, .changeAvatar, .avatar(url))
   }
 
@@ -86,8 +87,8 @@ extension Messenger {
     return try writing { session in
       var row = try session.find(reference)
       try session.check(action, in: row)
-      guard try session.isChange(change, of: row) else { return nil }
       if let picture { try session.store.pictures.insert(picture) }
+      guard try session.isChange(change, of: row) else { return nil }
       if session.destination == .hub {
         try session.queue(change, of: row)
       } else {

@@ -33,23 +33,47 @@ extension Messenger {
   /// - Throws: `unknown_user`; `unknown_attachment` if the user has no picture in the store.
   public func picture(of handle: Handle? = nil) throws -> Picture {
     let user = try user(handle)
-    return try picture(user.avatarURL, of: user.handle.description)
+    return try picture(of: user.handle.description) { store in try store.users.user(user.handle)?.avatarURL }
   }
 
   /// The picture of a group.
   ///
   /// - Throws: `unknown_conversation`, `ambiguous_title`; `unknown_attachment` if the group has no picture in the store.
   public func picture(ofGroup reference: ConversationReference) throws -> Picture {
-    try picture(conversation(reference).avatarURL, of: reference.description)
+    let id = try conversation(reference).id
+    return try picture(of: reference.description) { store in
+      guard let key = try store.conversations.row(id)?.key, let me = try store.users.key(identity.handle) else {
+        return nil
+      }
+      return try store.conversations.seen(key, as: Viewer(store, me))?.avatarURL
+    }
   }
 
-  private func picture(_ url: String?, of subject: String) throws -> Picture {
-    if let picture = try existingStore().flatMap({ store in try store.read { try store.pictures.picture(url) } }) {
-      return picture
+  /// Reads the URL and the picture in one transaction, because another process may replace the picture.
+  private func picture(of subject: String, _ url: (Store) throws -> String?) throws -> Picture {
+    let found = try existingStore().map { store in
+      try store.read {
+        let url = try url(store)
+        return (url, try store.pictures.picture(url))
+      }
     }
-    throw DMError(
-      .unknownAttachment,
-      url.map { "the picture of '\(subject)' is not in the store, but at '\($0)'" } ?? "'\(subject)' has no picture",
-      subject: subject)
+    if let picture = found?.1 { return picture }
+    let lack = found?.0.map {
+      ContentHash(url: $0) == nil
+        ? "the picture of '\(subject)' is not in the store, but at '\($0)'"
+        : "the store lacks the picture of '\(subject)'"
+    }
+    throw DMError(.unknownAttachment, lack ?? "'\(subject)' has no picture", subject: subject)
+  }
+
+  /// - Throws: `bad_field` if the URL names a picture that is not in the store.
+  func expectPicture(_ url: String?) throws {
+    guard let url, ContentHash(url: url) != nil else { return }
+    let isThere = try existingStore().map { store in try store.read { try store.pictures.picture(url) != nil } }
+    if isThere != true {
+      throw DMError(
+        .badField, "'\(url)' names a picture that is not in the store; set a picture from its file",
+        subject: "avatar_url")
+    }
   }
 }

@@ -42,7 +42,7 @@ extension Messenger {
   /// - Throws: `bad_field`.
   public func setProfile(_ change: ProfileChange, picture: Picture? = nil) throws -> User {
     var change = change
-    if let picture { change.avatarURL = picture.url }
+    if let picture { change.avatarURL = picture.url } else { try expectPicture(change.avatarURL) }
     try change.check()
     let user = try writing { [change] session in
       if let picture { try session.store.pictures.insert(picture) }

@@ -40,6 +40,7 @@ extension Conversations {
   /// messages.
   package func empty(_ conversation: ConversationKey, keeping user: UserKey) throws {
     try removeContents(of: conversation)
+    let pictures = try store.members.formerAvatarURLs(of: conversation)
     let ofMessages = "message IN (SELECT id FROM message WHERE conversation = ?1)"
     for statement in [
       "DELETE FROM reaction WHERE \(ofMessages)", "DELETE FROM hub_base WHERE \(ofMessages)",
@@ -54,6 +55,7 @@ extension Conversations {
       change.bind(conversation)
       try change.run()
     }
+    for url in pictures { try store.pictures.release(url) }
     try store.changes.forget(conversation)
     do {
       var others = try store.connection.prepare(

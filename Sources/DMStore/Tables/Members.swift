@@ -221,10 +221,22 @@ extension Members {
   }
 
   func deleteFormer(_ user: UserKey, of conversation: ConversationKey) throws {
+    let urls = try formerAvatarURLs(of: conversation)
     var delete = try store.connection.prepare("DELETE FROM former WHERE user = ? AND conversation = ?")
     delete.bind(user)
     delete.bind(conversation)
     try delete.run()
+    for url in urls { try store.pictures.release(url) }
+  }
+
+  /// The URLs of the pictures that former participants see.
+  func formerAvatarURLs(of conversation: ConversationKey) throws -> [String] {
+    var rows = try store.connection.prepare(
+      "SELECT DISTINCT avatar_url FROM former WHERE conversation = ? AND avatar_url IS NOT NULL")
+    rows.bind(conversation)
+    var urls: [String] = []
+    while try rows.step() { urls.append(rows.text(0)) }
+    return urls
   }
 
   /// A query that returns former participants without a row in `former`, and rows in `former` of users who are not
