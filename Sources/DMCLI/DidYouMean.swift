@@ -74,7 +74,9 @@ extension Command {
   }
 }
 
-/// Words that other programs use for our options, and for our operands (in capitals); no destructive options.
+/// Words that other programs use for our options, and for our operands (in capitals).
+///
+/// Options that destroy something are left out.
 ///
 /// If several rows have the same word, the first row whose name is an option or operand of the program is used.
 private let optionSynonyms: Synonyms = [
@@ -108,7 +110,7 @@ private let optionSynonyms: Synonyms = [
   ("quiet", ["silent", "s"]),
 ]
 
-/// Words that other programs use for our actions; no destructive actions.
+/// Words that other programs use for our actions; actions that destroy something are left out.
 let actionSynonyms: Synonyms = [
   ("create", ["new", "make"]),
   ("add", ["new", "create", "register", "invite"]),

@@ -39,8 +39,10 @@ extension Picture {
     self.init(checked: Array(file.bytes))
   }
 
-  /// A picture of bytes that a member of a hub has sent; nil if they are too many or not an image of a format that all
-  /// programs show.
+  /// Makes a picture from the bytes of an image file, for example one that a member of a hub has sent.
+  ///
+  /// Nil if there are too many bytes or pixels, if the image is animated, or if its format is not one that all programs
+  /// show.
   package init?(checked bytes: [UInt8]) {
     guard 1...Self.limit ~= bytes.count else { return nil }
     let header = bytes.withUnsafeBytes { buffer -> ImageHeader? in

@@ -141,9 +141,9 @@ struct HubConnection {
     hello?.isStandby == false && !held.isWhole
   }
 
-  /// Requests a comparison, because the last one may be out of date.
+  /// After a faulty pull of a conversation, requests a comparison, because the last comparison may be out of date.
   ///
-  /// If the next pull has the same fault, sets the conversation aside.
+  /// If the next pull of the conversation is faulty, too, sets the conversation aside.
   private mutating func doubt(_ id: Identifier) -> [Output] {
     guard doubted.insert(id).inserted else { return setAside(id, for: .hubDamaged) }
     mustCompare = true

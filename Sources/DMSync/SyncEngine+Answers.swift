@@ -92,7 +92,7 @@ extension SyncEngine {
     if fault == "unknown_attachment", row.attempts < Self.fileAttempts,
       try Session(messenger, store, hub().user).uploadAgain(row, evenFailed: false)
     {
-      // The hub has erased a file since its upload, or was restored. `attempts` also counts pushes whose answers were
+      // The hub has erased a file after its upload, or was restored. `attempts` also counts pushes whose answers were
       // lost.
       return try store.outbox.postpone(row.key, until: nil)
     }

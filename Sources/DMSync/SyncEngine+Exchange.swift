@@ -123,9 +123,9 @@ extension SyncEngine {
     }
     guard row.notBefore.map({ $0 <= .now }) ?? true, try !isReceiptHeld(row), let operation = try operation(row) else {
       // A receipt, an edit, a deletion, a reaction or a report that must wait holds back nothing, because it concerns
-      // only earlier messages. Any other operation that must wait holds back all that follow it, with one exception: a
-      // message that waits for its files lets later messages pass, but no changes of the conversation, such as new
-      // members.
+      // only earlier messages. A message that waits for its files holds back only changes of the conversation, such as
+      // new members. Any other operation that must wait holds back all later operations of its conversation, except
+      // receipts and deletions.
       if !isUnordered, !row.act.isOnMessage, let conversation = row.conversation {
         held[conversation] = try hold != .all && waitsForFiles(HubArguments(json: row.arguments)) ? .changes : .all
       }

@@ -105,8 +105,8 @@ package final class SyncEngine {
   /// Asks the hub which conversations have changed since the last comparison.
   package func compare() throws { try compare(since: try hub().horizon) }
 
-  /// - Parameter horizon: the horizon of the last comparison; nil for the first one, or if the hub has another state since.
-  /// - Returns: whether the hub is no longer in the state of the last comparison.
+  /// - Parameter horizon: that of the last comparison; nil if there was none, or if the hub's epoch or start time changed.
+  /// - Returns: whether the hub may have lost entries that it had at the last comparison; true if `horizon` is nil.
   @discardableResult private func compare(since horizon: String?) throws -> Bool {
     guard let hello else { throw HubFault.lost("the link is closed") }
     var comparison = try link.compare(since: horizon)
@@ -202,7 +202,7 @@ package final class SyncEngine {
     state.fault = fault
     try store.write {
       try store.hubConversations.write(state)
-      // All own states are read again, because the own state of this conversation was skipped meanwhile.
+      // All own states are read again, because the own state of a conversation that is set aside is skipped.
       if fault == nil { try store.hubOwnStates.set(rev: 0) }
     }
   }
@@ -290,7 +290,7 @@ package final class SyncEngine {
     hello.flatMap { $0.isStandby ? 2 : listens ? $0.pollSeconds : nil }.map { Int64($0) * 1_000_000 }
   }
 
-  /// When to pull a group for receipts; nil if no program here waits for them.
+  /// When to pull a group for receipts; nil if no such pull is planned, or if no program here waits for receipts.
   private var receiptsExpectedAt: Int64? { listens ? pace.receiptsExpectedAt : nil }
 
   /// Microseconds until the hub accepts the first operation that it has postponed; nil if it has postponed none.

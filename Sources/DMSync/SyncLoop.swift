@@ -15,7 +15,7 @@ package final class SyncLoop {
   private var lock: FileLock?
   /// Microseconds until the next attempt after a fault.
   private var nextPause: Int64 = 0
-  /// The last time at which the connection was known to work, in `monotonicMicroseconds`.
+  /// The last time at which the connection worked, or else the start of `follow`, in `monotonicMicroseconds`.
   private var lastSuccess: Int64 = 0
   private var readers: Readers
   /// The state that was last written for other processes, and the time of that write.
