@@ -27,8 +27,9 @@ private let negations: Set<String> = [
   "no", "not", "dont", "don't", "never", "without", "hide", "drop", "strip", "omit", "absent", "invisible", "off",
 ]
 
-/// Whether the words differ only by a prefix such as `un`, or only one of them negates; the rest of the words is then
-/// not compared.
+/// Whether the words differ only by a prefix such as `un`, or only one of them negates.
+///
+/// If only one of them negates, the rest of the words is not compared.
 private func isOpposite(_ one: String, _ other: String) -> Bool {
   if ["un", "in", "no"].contains(where: { $0 + one == other || $0 + other == one }) { return true }
   func isNegative(_ word: String) -> Bool {

@@ -186,7 +186,7 @@ final class Replica {
     return try store.hubKnown.row(id)?.isConsumed ?? (isBelowFloor(entry) ? true : nil)
   }
 
-  /// Whether this store had the message of an entry, and removed the message because it does not keep all messages.
+  /// Whether this store had the message of an entry, and removed it because the store does not keep all messages.
   ///
   /// The number alone is not enough, because a restored hub may give the same number to a new message.
   func isBelowFloor(_ entry: HubEntry) -> Bool {

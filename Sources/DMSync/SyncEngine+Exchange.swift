@@ -18,7 +18,7 @@ extension SyncEngine {
     let pulls = try store.read { try pulling(operations) }
     try readMembers(of: pulls.map(\.conversation))
     if !operations.isEmpty {
-      // The attempt is recorded before the push, because from then on the hub may have the operations.
+      // The attempt is recorded before the push, because the hub may have the operations even if no answer arrives.
       try store.write { try store.outbox.begin(operations.map(\.row.key), at: .now) }
     }
     try take(.pulling(pulls.map(\.conversation)))
@@ -136,7 +136,7 @@ extension SyncEngine {
     return Pushed(row: row, operation: operation)
   }
 
-  /// Plans another pull of each group to which a message was pushed, for the time when most members have acknowledged
+  /// Plans another pull of each group to which a message was pushed, for the time when most members will have acknowledged
   /// the message.
   private func expectReceipts(of operations: [Pushed]) throws {
     let said = Set(operations.filter { $0.row.act == .say }.compactMap(\.row.conversation))
@@ -215,7 +215,7 @@ extension SyncEngine {
 
   /// Records a batch and the answers to a push: in one transaction if the batch is small.
   ///
-  /// A large batch is a transaction of its own, because other programs wait until it ends.
+  /// A large batch has a transaction of its own, because other programs cannot write until the transaction ends.
   private func record(
     _ batch: HubBatch?, _ operations: [Pushed], _ answers: [HubAnswer], _ pulled: inout [Identifier: Int]
   ) throws {

@@ -263,8 +263,8 @@ package final class SyncEngine {
   /// Waits for a hint, a queued operation or the end of a time, and finds out what has changed.
   ///
   /// - Parameters:
-  ///   - duration: the longest time between two comparisons, even if operations are queued here meanwhile, because a hub
-  ///     that sends nothing may have become unreachable.
+  ///   - duration: the longest time between two comparisons. It holds even while operations are queued here, because a
+  ///     hub that sends nothing may have become unreachable.
   ///   - wake: when to return even without a hint, as a time of `monotonicMicroseconds`.
   package func wait(for duration: Duration, until wake: Int64 = .max) throws {
     let end = pace.comparedAt + min(duration.microseconds, pollPause ?? .max)

@@ -107,8 +107,8 @@ package final class SyncLoop {
     try engine.connect()
     running.takesFiles = engine.hello?.hasFiles != false
     if try engine.hasWork() { try show(.filling) }
-    // Pulls before it pushes, because a program that asked for fresh data waits for the new entries, but not for pushes
-    // such as their receipts.
+    // The pull precedes the push, because a program that asked for fresh data waits for the new entries, but not for
+    // pushes, such as the receipts for these entries.
     try engine.pull()
     running.lastSyncAt = engine.answeredAt
     running.pulled = asked

@@ -187,7 +187,7 @@ final class Chat {
   private func keepDraft() throws {
     if model.composition.draft == model.composition.loadedDraft { return }
     guard var draft = model.composition.draft else { return try removeDraft() }
-    // Another window may have saved a draft meanwhile. Its text is kept, above the text of this window.
+    // While this window was open, another window may have saved a draft. Its text is kept, above the text of this window.
     if let other = try acts.existing()?.draftText, other != model.composition.loadedDraft, other != draft {
       draft = other + "\n" + draft
     }

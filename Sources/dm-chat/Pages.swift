@@ -39,7 +39,7 @@ struct Pages {
 
   /// The page before the message `first`.
   func older(than first: Int) throws -> [Message] {
-    // Asks for a range of numbers, because the message `first` may have been deleted meanwhile.
+    // Asks for a range of numbers, because the message `first` may have been deleted after it was loaded.
     let range = RangeReference(from: 1, to: first - 1)
     return try read { $0.ranges = [range] }.messages.numbered
   }
