@@ -3,7 +3,8 @@ internal import DMSystem
 
 /// Starts dm-sync processes for other programs whose store has a hub.
 package enum Carrier {
-  /// The values of DM_SYNC: `off` never starts a dm-sync, and `wait` waits for the hub as --wait does.
+  /// The values of DM_SYNC: with `off`, no program starts a dm-sync; with `wait`, programs wait for the hub as with
+  /// --wait.
   enum Mode: String, CaseIterable { case off, wait }
 
   /// The value of DM_SYNC; nil if it is not set.

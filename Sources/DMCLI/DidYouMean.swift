@@ -27,8 +27,9 @@ private let negations: Set<String> = [
   "no", "not", "dont", "don't", "never", "without", "hide", "drop", "strip", "omit", "absent", "invisible", "off",
 ]
 
-/// Whether the words differ only by a prefix such as `un`, or only one of them negates; the rest of the words is then
-/// not compared.
+/// Whether the words differ only by a prefix such as `un`, or only one of them negates.
+///
+/// If only one of them negates, the rest of the words is not compared.
 private func isOpposite(_ one: String, _ other: String) -> Bool {
   if ["un", "in", "no"].contains(where: { $0 + one == other || $0 + other == one }) { return true }
   func isNegative(_ word: String) -> Bool {
@@ -74,7 +75,9 @@ extension Command {
   }
 }
 
-/// Words that other programs use for our options, and for our operands (in capitals); no destructive options.
+/// Words that other programs use for our options, and for our operands (in capitals).
+///
+/// Options that destroy something are left out.
 ///
 /// If several rows have the same word, the first row whose name is an option or operand of the program is used.
 private let optionSynonyms: Synonyms = [
@@ -108,7 +111,7 @@ private let optionSynonyms: Synonyms = [
   ("quiet", ["silent", "s"]),
 ]
 
-/// Words that other programs use for our actions; no destructive actions.
+/// Words that other programs use for our actions; actions that destroy something are left out.
 let actionSynonyms: Synonyms = [
   ("create", ["new", "make"]),
   ("add", ["new", "create", "register", "invite"]),

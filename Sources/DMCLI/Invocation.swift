@@ -138,7 +138,7 @@ package final class Invocation {
   ///   - path: the file; nil and `-` are standard input.
   ///   - replacing: makes an item from the error of a line that cannot be read; nil if `act` does not need such items.
   ///   - nonce: the nonce of an item, for the error that answers its line.
-  ///   - stopsAtFault: whether to stop after the first line that fails; `act` must then leave out the items after the
+  ///   - stopsAtFault: whether to stop after the first line that fails; if true, `act` must leave out the items after the
   ///     failure.
   package func answerLines<Item, Answer>(
     of path: String? = nil, _ parse: (ArraySlice<UInt8>, _ line: Int) throws -> Item,

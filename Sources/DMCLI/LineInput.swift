@@ -118,7 +118,7 @@ package struct LineInput: ~Copyable {
 
   /// Reads the input to its end as `text` does, but does not decode it.
   ///
-  /// - Parameter cuts: whether to read a longer input to its end and drop bytes far over the limit, instead of failing.
+  /// - Parameter cuts: true to read a longer input to its end and drop the bytes that are far over the limit; false to fail.
   package mutating func bytes(limit: Int, cuts: Bool = false) throws -> [UInt8] {
     var bytes: [UInt8] = []
     // Keeps 8 bytes more than the limit, so that a text over the limit is still over it after an incomplete character

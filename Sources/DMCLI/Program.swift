@@ -25,9 +25,10 @@ extension Program {
   /// - Parameter first: the index of the first word after the program's name.
   package static func main(firstWord first: Int) {
     // A service manager may start programs with SIGPIPE ignored (systemd.exec(5)). Without this line, a closed pipe
-    // would then not end the program.
+    // would not end the program.
     Signal.brokenPipe.restoreDefault()
-    // With SIGXFSZ ignored, write(2) fails instead, and unfinished files are removed.
+    // At the limit of the file size, SIGXFSZ would end the process. If the signal is ignored, write(2) fails, and the
+    // program can remove unfinished files.
     Signal.fileTooLarge.ignore()
     protectNewFiles()
     endProcess(status(first).rawValue)

@@ -48,8 +48,8 @@ package struct EditedText {
   ///
   /// The name of the file begins with the name of the program.
   ///
-  /// Call this before the store is opened, so that no lock is held meanwhile. The editor is run as system(3) runs
-  /// commands: a shell splits the command into words.
+  /// Call this before the store is opened, so that no lock is held while the user writes. The editor is run as
+  /// system(3) runs commands: a shell splits the command into words.
   ///
   /// - Throws: `cannot_create`, `io_error`, `bad_field` when the editor fails, `invalid_utf8`.
   package init(_ text: String, for command: Command) throws {

@@ -122,7 +122,7 @@ public struct Handle: Hashable, Comparable, Sendable, CustomStringConvertible {
       subject: description)
   }
 
-  /// Takes a handle as a user typed it, without a check: the look-up of the user reports what is wrong with it.
+  /// Takes a handle as it was typed, without a check: if the handle is not valid, looking it up reports why.
   package init(typed text: String) { exact = ExactString(text) }
 
   /// Takes a handle from the store without a check, because it was checked when it was added.

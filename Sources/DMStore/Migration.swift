@@ -2,7 +2,7 @@ package import DMModel
 internal import DMSystem
 
 // Reads: conversation, message.
-// Writes: store.
+// Writes: hub, store.
 
 /// The migrations of the schema.
 ///

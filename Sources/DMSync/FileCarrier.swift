@@ -183,7 +183,7 @@ package final class FileCarrier {
       let soonest = Self.time(after: Self.machinePause)
       let until = max(answer.retryAt ?? soonest, soonest)
       try fail(file, Messenger.overQuota, until: until)
-    // The hub was restored, or has erased the file since, so the upload begins again.
+    // The hub was restored, or has erased the unfinished file, so the upload begins again.
     case "unknown_attachment": try postpone(file, "the hub has lost what was uploaded", Self.connectionPause)
     case let fault?: try fail(file, "the hub refuses the file (\(fault))", until: nil)
     }

@@ -58,8 +58,8 @@ struct HubConnection {
   private(set) var toPull: [Identifier] = []
   /// The conversations whose last pull did not continue this store's log, or lacked entries that the comparison listed.
   private(set) var doubted: Set<Identifier> = []
-  /// The conversations that are set aside: they are no longer pulled on this connection, for the reason that the code
-  /// gives.
+  /// The conversations that are set aside: they are no longer pulled on this connection, for the reason that the error
+  /// code gives.
   private(set) var setAside: [Identifier: DMError.Code] = [:]
   /// The conversations whose log on the hub differs from the log that this store has pulled.
   private(set) var forked: [Identifier] = []
@@ -127,7 +127,7 @@ struct HubConnection {
       }
     }
     // After a full page, the log may have more entries. The messages of this page may already have the texts of later
-    // edits. If the hub is then restored to a state before these edits, only a comparison shows the restore. No new
+    // edits. If the hub is restored to a state before these edits, only a comparison shows the restore. No new
     // comparison is needed if an earlier one has shown how far the log continues.
     if isFull {
       enqueue(id)
@@ -141,9 +141,9 @@ struct HubConnection {
     hello?.isStandby == false && !held.isWhole
   }
 
-  /// Requests a comparison, because the last one may be out of date.
+  /// After a faulty pull of a conversation, requests a comparison, because the last comparison may be out of date.
   ///
-  /// If the next pull has the same fault, sets the conversation aside.
+  /// If the next pull of the conversation is faulty, too, sets the conversation aside.
   private mutating func doubt(_ id: Identifier) -> [Output] {
     guard doubted.insert(id).inserted else { return setAside(id, for: .hubDamaged) }
     mustCompare = true

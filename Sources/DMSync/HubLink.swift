@@ -48,7 +48,8 @@ package protocol HubLink: AnyObject {
 
   /// Sends own states to the hub; returns the hub's states after a rev and those of the given conversations, sorted by rev.
   ///
-  /// The hub replaces a state only if its mark is the one that the given state names, and if the user's quota allows it.
+  /// The hub replaces its state of a conversation only if the given state names the mark of that state, and if the
+  /// user's quota allows it.
   ///
   /// - Parameter limit: the maximum number of states to return, besides those of the given conversations.
   func ownStates(after rev: Int64, _ changes: [HubOwnState], limit: Int) throws -> [HubOwnState]

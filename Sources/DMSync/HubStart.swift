@@ -1,6 +1,6 @@
 package import DMKit
 
-/// The beginning from which a machine pulls a conversation if it keeps only the last messages.
+/// The beginning from which a machine pulls a conversation of which it keeps only the last messages.
 package struct HubStart: Equatable, Sendable {
   /// The number and the time of the first message that the machine keeps.
   package struct Floor: Equatable, Sendable {

@@ -3,18 +3,18 @@ internal import DMStore
 
 /// The progress of the exchange of own states on a connection; `SyncEngine+OwnStates.swift` explains own states.
 struct OwnStateExchange {
-  /// The highest rev of own states that the hub may have.
+  /// The own states up to this rev are to be read: `.max` after a hint, which gives no rev; 0 after all states were read.
   private var namedRev: Int64 = 0
   /// The last rev of own states at the last comparison; nil after a failure, so that the next comparison clears
   /// `isAtRest`.
   private var comparedRev: Int64?
-  /// The rev up to which this connection has read the states; nil if it has read all.
+  /// While the states are read page by page, the rev up to which they were read; otherwise nil.
   private(set) var cursor: Int64?
   /// While all states are read again from the first one, the conversations of the states that were read; otherwise nil.
   private(set) var seen: Set<Identifier>?
   /// The conversations whose states refer to messages that this store does not have.
   private(set) var missing: Set<Identifier> = []
-  /// The conversations that were in `missing`, and have been pulled since then.
+  /// The conversations that were removed from `missing` because they were pulled.
   private(set) var awaited: Set<Identifier> = []
   /// The conversations that were queued to be pulled, because of `missing`, since the last comparison.
   private var tried: Set<Identifier> = []
@@ -49,7 +49,8 @@ struct OwnStateExchange {
 
   /// The hub could not answer in time.
   ///
-  /// The next call asks for fewer states or, if that is not possible, comes after a pause.
+  /// The next call asks for fewer states. If that is not possible, states are read again after the next comparison, and
+  /// sent again after a pause.
   mutating func failed(at time: Int64, wasTooMuch: Bool) {
     if wasTooMuch, limit > 1 { return limit = max(1, limit / 4) }
     (isAtRest, comparedRev, heldUntil) = (true, nil, time + Self.pause)
@@ -74,8 +75,8 @@ struct OwnStateExchange {
   ///   - new: the conversations of the states that could not be merged.
   ///   - left: the rev of the first state that could not be merged.
   ///   - isLast: whether the hub has no more states.
-  /// - Returns: the rev up to which this store has merged all states; nil while all states are read again and more
-  ///   follow.
+  /// - Returns: the rev up to which this store has merged all states; nil if all states are being read again
+  ///   and more pages follow.
   mutating func read(
     _ states: [HubOwnState], to end: Int64, missing new: Set<Identifier>, firstLeft left: Int64?, isLast: Bool
   ) -> Int64? {
@@ -99,8 +100,8 @@ struct OwnStateExchange {
     return seen
   }
 
-  /// The conversations to pull, because their states refer to later messages; each conversation is returned only once
-  /// until the next comparison.
+  /// The conversations to pull, because their states refer to messages that this store does not have; each conversation
+  /// is returned only once until the next comparison.
   mutating func takeMissing() -> Set<Identifier> {
     defer { tried.formUnion(missing) }
     return missing.subtracting(tried)

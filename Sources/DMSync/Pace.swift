@@ -133,7 +133,9 @@ struct Pace {
     return true
   }
 
-  /// Counts the hints that brought no entries, after an exchange.
+  /// After an exchange, counts the hints that brought no entries.
+  ///
+  /// - Parameter pulled: the conversations that the exchange brought entries of.
   mutating func judgeHints(_ pulled: some Collection<Identifier>, at time: Int64) {
     for id in pulled { emptyHints[id] = nil }
     for id in hinted where !pulled.contains(id) {

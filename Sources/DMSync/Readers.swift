@@ -4,7 +4,8 @@ internal import DMSystem
 
 /// Finds out whether programs on this machine read a linked store now.
 ///
-/// Each such program touches a file. A file that was touched before this process began counts only if it is recent.
+/// Each such program touches a file. A touch counts for a fixed time after this process has noticed it; a touch from
+/// before this process began counts for this time after the file was modified.
 struct Readers {
   private var followed: Touched
   private var read: Touched

@@ -29,8 +29,8 @@ extension Replica {
   ) throws {
     var state = old
     try store.hubKnown.remember(row.key, of: me)
-    // `remember` does not count messages with a queued deletion as deleted. The user may have deleted some of these
-    // messages for themselves before; the own state that was last exchanged with the hub shows which.
+    // `remember` does not count messages with a queued deletion as deleted. Before that deletion was queued, the user may
+    // have deleted some of these messages for themselves; the own state that was last exchanged with the hub shows which.
     let deleted = try Session(messenger, store, me).deletedForMe(in: row.key)
     for range in deleted { try store.hubKnown.setDeleted(range, in: row.key) }
     try store.hubFloors.end(
@@ -73,7 +73,7 @@ extension Replica {
   /// Queues again the operations that this store had pushed; the hub recognizes by their nonces the operations that it
   /// still has.
   ///
-  /// Members are not added again, because other users may have removed them since. The hub refuses a message if the
+  /// Members are not added again, because other users may have removed them later. The hub refuses a message if the
   /// group has members who were not in it when the message was sent.
   private func queueAgain(_ row: Conversations.Row) throws {
     let audience = row.isGroup ? try Audience(store, row.key) : nil
@@ -109,13 +109,13 @@ extension Replica {
   private func beginAgain(_ operation: Outbox.Row, _ row: Conversations.Row, _ audience: Audience?) throws {
     let group = HubPayload.Group(title: try store.conversations.title(of: row.key, as: me))
     var arguments = try HubArguments(json: operation.arguments)
-    // Members who were removed since are not added again.
+    // The users who are not members of the group now are not added again.
     if let audience { arguments.handles.removeAll { !audience.now.contains($0) } }
     try store.outbox.queueAgain(
       operation.key, row.isGroup ? HubPayload.group(group).bytes : nil, arguments: arguments.json)
   }
 
-  /// Queues a removal again, for the users who are not in the group now.
+  /// Queues a removal again, without the users who have returned to the group after it.
   private func removeAgain(_ operation: Outbox.Row, _ audience: Audience?) throws {
     var arguments = try HubArguments(json: operation.arguments)
     arguments.handles.removeAll { audience?.now.contains($0) == true }
@@ -217,7 +217,7 @@ extension Replica {
       log.markedUnreadBefore.append(address.seq...address.seq)
     }
     // The row of a message that was marked as unread is kept, because a later entry may be the receipt that the user
-    // sent before.
+    // sent before they marked the message.
     if earlier.isRead || !earlier.hasReceipt { try store.hubKnown.delete(id) }
   }
 }

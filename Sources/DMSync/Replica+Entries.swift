@@ -21,8 +21,9 @@ extension Replica {
     if let operation, operation.act != .say { try store.outbox.finish(operation.key, rev: entry.rev) }
   }
 
-  /// Adds the actor of an entry as a member if this store does not list them, because they left before the list of
-  /// members was read.
+  /// Adds a user, such as the actor of an entry, as a member, unless they are a member in this store already.
+  ///
+  /// They are missing here if they left the group before this store read the hub's list of members.
   func admit(_ user: UserKey, to row: Conversations.Row) throws {
     guard let membership = try store.members.membership(of: user, in: row.key) else {
       guard row.isGroup else { throw LogFault(conversation: row.id) }
@@ -111,9 +112,9 @@ extension Replica {
     log.row.expireAfter = group.expireAfter
   }
 
-  /// Hides or shows earlier messages, if the user is listed as a member already.
+  /// Hides earlier messages from the user, or shows them if the entry adds the user with the history.
   ///
-  /// Otherwise, `Session.add` does this.
+  /// Call this only if the user was listed as a member already; otherwise, `Session.add` does this.
   private func comeToHistory(_ entry: HubEntry, _ session: Session, _ log: Log) throws {
     if log.row.lastSeq > 1 {
       for seqs in difference(of: 1...(log.row.lastSeq - 1), minus: log.seenBefore) {
@@ -233,7 +234,7 @@ extension Replica {
   /// Applies a receipt that the user sent from this machine or from another.
   private func markOwn(_ ranges: [SeqRange], _ entry: HubEntry, _ session: Session, in log: Log) throws {
     for range in ranges {
-      // A message that has a receipt in this store stays as it is, because the user may have marked it as unread since.
+      // A message that has a receipt in this store stays as it is: the user may have marked it as unread after the receipt.
       let new = difference(of: range, minus: try store.readState.receipts(of: me, in: log.row.key, overlapping: range))
       let unread = new.isEmpty ? [] : try store.hubKnown.unreadAgain(range, in: log.row.key)
       // With the receipt, these messages count as marked as unread, which the other machines of the user must learn.

@@ -93,7 +93,7 @@ extension Replica {
     return try Session(messenger, store, actor).receive(received, fetches: fetches, at: .now)
   }
 
-  /// Replaces a waiting message with the same message that the hub has numbered.
+  /// Removes a waiting message, because the same message was stored with the number that the hub gave it.
   func order(_ waiting: Waiting.Row, as id: Identifier, at address: Messages.Address) throws {
     try store.hubAttachments.release(waiting.key)
     try store.waiting.delete(waiting.key)

@@ -13,7 +13,7 @@ extension Replica {
     guard start.floor.seq > 1, let first = start.entries.first else { return }
     var log = try self.log(of: start.conversation, first, comparison, members)
     guard log.row.lastSeq == 0, log.state.rev < first.rev else { return }
-    // After a restore of the hub, operations may wait for messages that are below the floor. All messages are pulled then.
+    // After a restore of the hub, operations may wait for messages below the floor. In this case, all messages are pulled.
     if try store.outbox.pending(in: log.row.key).contains(where: \.act.isOnMessage) { return }
     log.isWithoutMessages = true
     try store.logging(false) {

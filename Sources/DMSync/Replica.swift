@@ -37,8 +37,8 @@ final class Replica {
   ///
   /// - Parameters:
   ///   - entries: the pulled entries.
-  ///   - comparison: what the last comparison says about the conversation; nil if it was not listed since the last
-  ///     pull.
+  ///   - comparison: what the last comparison says about the conversation; nil if no comparison has listed the
+  ///     conversation after its last pull.
   ///   - members: the hub's list of members; empty if the hub was not asked for it.
   func apply(
     _ entries: [HubEntry], to id: Identifier, _ comparison: HubComparison.Conversation?, members: [HubMember]
@@ -138,11 +138,12 @@ final class Replica {
     var readBefore: [SeqRange] = []
     /// The messages that the user had read without a receipt before the log was pulled again.
     var privatelyReadBefore: [SeqRange] = []
-    /// The messages that the user had marked as unread after a receipt before the log was pulled again.
+    /// The messages that have a receipt of the user, and that the user had marked as unread before the log was pulled
+    /// again.
     var markedUnreadBefore: [SeqRange] = []
     /// The messages that the user had seen before the log was pulled again.
     var seenBefore: [SeqRange] = []
-    /// The messages that were inserted, by sender, until `endSending` records their effects.
+    /// The inserted messages whose effects `endSending` has not yet recorded, grouped by sender.
     var said: [UserKey: (session: Session, row: Conversations.Row, seqs: [SeqRange])] = [:]
     /// Whether the entries come without the messages between them, so that numbers may be skipped.
     var isWithoutMessages = false
@@ -191,7 +192,7 @@ final class Replica {
     return try store.hubKnown.row(id)?.isConsumed ?? (isBelowFloor(entry) ? true : nil)
   }
 
-  /// Whether this store had a message and removed it, because it does not keep all messages.
+  /// Whether this store had the message of an entry, and removed it because the store does not keep all messages.
   ///
   /// The number alone is not enough, because a restored hub may give the same number to a new message.
   func isBelowFloor(_ entry: HubEntry) -> Bool {

@@ -113,7 +113,7 @@ final class SignalBridge {
     call.watched = Array(watched.sorted().prefix(2 * Self.newestCount))
   }
 
-  /// The newest conversations of the user.
+  /// The first 50 conversations of the user's list: pinned ones first, then those with the latest activity.
   private func newest(_ now: Int64) throws -> [Identifier] {
     if newest.at > now - Self.newestPause { return newest.ids }
     var query = ListQuery()

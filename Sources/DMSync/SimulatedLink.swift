@@ -10,7 +10,7 @@ final class SimulatedLink: HubLink {
   private let link: any HubLink
   private let messenger: Messenger
   private var dice: any RandomNumberGenerator
-  /// Waits for some microseconds.
+  /// Waits for the given number of microseconds.
   private let pass: (Int64) -> Void
 
   init(

@@ -12,7 +12,8 @@ final class Stamp {
   private let link: any HubLink
   /// The stamps to send on the present connection; nil if the hub gets none.
   private var offered: (held: [Identifier], next: Identifier)?
-  /// Whether the hub had a stamp of this store or no stamp; nil before its answer.
+  /// False if the hub had a stamp that this store does not have; true if it had a stamp of this store, or none; nil
+  /// before the hub's answer.
   private var isKnown: Bool?
 
   init(_ store: Store, _ link: any HubLink) {

@@ -39,7 +39,7 @@ extension SyncEngine {
   private func settle(_ row: Outbox.Row, _ answer: HubAnswer) throws {
     guard let rev = answer.rev else {
       // The other user had already started the direct conversation. The next pull brings the log of that conversation;
-      // then messages are pushed with the id of that conversation.
+      // after this pull, messages are pushed with the id of that conversation.
       if let id = answer.conversation, try state(of: id) == nil { enqueue(id) }
       return try store.outbox.finish(row.key, rev: nil)
     }
@@ -60,7 +60,7 @@ extension SyncEngine {
     try store.outbox.finish(row.key, rev: rev)
   }
 
-  /// Replaces a waiting message with the same message that another machine of the user sent.
+  /// Removes a waiting message, because another machine of the user has sent the message, and this store has it.
   private func orderedElsewhere(_ row: Outbox.Row, as id: Identifier) throws {
     guard let waiting = try store.waiting.row(at: row.key), let address = try store.messages.address(of: id) else {
       return
@@ -92,7 +92,7 @@ extension SyncEngine {
     if fault == "unknown_attachment", row.attempts < Self.fileAttempts,
       try Session(messenger, store, hub().user).uploadAgain(row, evenFailed: false)
     {
-      // The hub has erased a file since its upload, or was restored. `attempts` also counts pushes whose answers were
+      // The hub has erased a file after its upload, or was restored. `attempts` also counts pushes whose answers were
       // lost.
       return try store.outbox.postpone(row.key, until: nil)
     }

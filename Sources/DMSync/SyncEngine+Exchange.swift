@@ -18,7 +18,7 @@ extension SyncEngine {
     let pulls = try store.read { try pulling(operations) }
     try readMembers(of: pulls.map(\.conversation))
     if !operations.isEmpty {
-      // The attempt is recorded before the push, because from then on the hub may have the operations.
+      // The attempt is recorded before the push, because the hub may have the operations even if no answer arrives.
       try store.write { try store.outbox.begin(operations.map(\.row.key), at: .now) }
     }
     try take(.pulling(pulls.map(\.conversation)))
@@ -123,9 +123,9 @@ extension SyncEngine {
     }
     guard row.notBefore.map({ $0 <= .now }) ?? true, try !isReceiptHeld(row), let operation = try operation(row) else {
       // A receipt, an edit, a deletion, a reaction or a report that must wait holds back nothing, because it concerns
-      // only earlier messages. Any other operation that must wait holds back all that follow it, with one exception: a
-      // message that waits for its files lets later messages pass, but no changes of the conversation, such as new
-      // members.
+      // only earlier messages. A message that waits for its files holds back only changes of the conversation, such as
+      // new members. Any other operation that must wait holds back all later operations of its conversation, except
+      // receipts and deletions.
       if !isUnordered, !row.act.isOnMessage, let conversation = row.conversation {
         held[conversation] = try hold != .all && waitsForFiles(HubArguments(json: row.arguments)) ? .changes : .all
       }
@@ -136,7 +136,7 @@ extension SyncEngine {
     return Pushed(row: row, operation: operation)
   }
 
-  /// Plans another pull of each group to which a message was pushed, for the time when most members have acknowledged
+  /// Plans another pull of each group to which a message was pushed, for the time when most members will have acknowledged
   /// the message.
   private func expectReceipts(of operations: [Pushed]) throws {
     let said = Set(operations.filter { $0.row.act == .say }.compactMap(\.row.conversation))
@@ -215,7 +215,7 @@ extension SyncEngine {
 
   /// Records a batch and the answers to a push: in one transaction if the batch is small.
   ///
-  /// A large batch is a transaction of its own, because other programs wait until it ends.
+  /// A large batch has a transaction of its own, because other programs cannot write until the transaction ends.
   private func record(
     _ batch: HubBatch?, _ operations: [Pushed], _ answers: [HubAnswer], _ pulled: inout [Identifier: Int]
   ) throws {

@@ -40,7 +40,7 @@ extension SyncEngine {
     if try isWhole(id) { try beginAnew(id, .setBack) } else { try take(.doesNotFit(id, .hubDamaged)) }
   }
 
-  /// Calls `beginAnewIfWhole` for all conversations for which the hub has another log.
+  /// Calls `beginAnewIfWhole` for each conversation whose log on the hub differs from the log that this store has pulled.
   func beginForkedAnew() throws {
     for id in connection.takeForked() { try beginAnewIfWhole(id) }
   }

@@ -2,8 +2,8 @@ internal import DMKit
 internal import DMStore
 internal import DMSystem
 
-// Own states are what the user alone decides, such as pins, drafts and blocks. The hub has the newest state of each
-// conversation. A machine replaces a state only after it has merged this state with its own.
+// Own states are what the user alone decides, such as pins, drafts and blocks. The hub has one state for each
+// conversation. A machine replaces the state on the hub only after it has merged that state with its own.
 
 extension SyncEngine {
   /// The maximum number of states that are sent to the hub at once, and the maximum number of their bytes.
@@ -238,9 +238,9 @@ struct OwnStateTaking {
 
   /// Whether this store has the messages to which a state refers.
   ///
-  /// If a pull has not brought these messages, the hub has lost them, and the state is merged without them. While a log
-  /// is being pulled again, the result is false, because the conversation's own state in this store is not complete
-  /// then.
+  /// The result is also true if a pull has not brought these messages: the hub has lost them, and the state is merged
+  /// without them. Until the log is pulled to its end, the result is false, because the conversation's own state in this
+  /// store is not yet complete.
   private func has(_ state: HubOwnState, _ row: Conversations.Row) throws -> Bool {
     guard let log = try store.hubConversations.row(row.key), log.isWhole else { return false }
     if engine.ownStates.awaited.contains(state.conversation) { return true }

@@ -29,8 +29,8 @@ extension SyncEngine {
   /// Whether a program waits for messages below a floor.
   func hasPages() throws -> Bool { try !store.read(store.hubFloors.wanted).isEmpty }
 
-  /// Fetches the messages below floors for which programs wait: for each request, at most one page of the newest
-  /// messages.
+  /// Fetches the messages below floors for which programs wait: for each request, at most one page, which has the
+  /// messages with the highest numbers.
   ///
   /// A request is tried at most five times, because a request that the hub cannot answer must not stop the
   /// synchronization.

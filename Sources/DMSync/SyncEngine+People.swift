@@ -18,8 +18,8 @@ extension SyncEngine {
   }
 
   private func record(_ person: HubPerson) throws {
-    // A person whose handle is not valid is skipped. A working hub has none, because it checks handles by the same
-    // rules.
+    // A person whose handle is not valid is skipped. A working hub has no such person, because it checks handles by the
+    // same rules.
     guard case .success(let handle) = Result(catching: { try Handle(person.handle) }) else { return }
     let user = try store.users.key(handle) ?? store.users.insert(handle, at: person.createdAt)
     try store.hub.set(person.id, of: user)
@@ -36,7 +36,7 @@ extension SyncEngine {
   /// Reads the members of conversations of which this store has no messages, before the conversations are pulled.
   ///
   /// While the store is being filled for the first time, this reads only the members of conversations whose beginning
-  /// the user cannot see, because other logs begin with the members.
+  /// the user cannot see, because other logs begin with a list of the members.
   func readMembers(of conversations: [Identifier]) throws {
     let isFilling = try hub().horizon == nil
     for id in conversations where connection.members[id] == nil {

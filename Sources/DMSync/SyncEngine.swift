@@ -105,8 +105,8 @@ package final class SyncEngine {
   /// Asks the hub which conversations have changed since the last comparison.
   package func compare() throws { try compare(since: try hub().horizon) }
 
-  /// - Parameter horizon: the horizon of the last comparison; nil for the first one, or if the hub has another state since.
-  /// - Returns: whether the hub is no longer in the state of the last comparison.
+  /// - Parameter horizon: that of the last comparison; nil if there was none, or if the hub's epoch or start time changed.
+  /// - Returns: whether the hub may have lost entries that it had at the last comparison; true if `horizon` is nil.
   @discardableResult private func compare(since horizon: String?) throws -> Bool {
     guard let hello else { throw HubFault.lost("the link is closed") }
     var comparison = try link.compare(since: horizon)
@@ -202,7 +202,7 @@ package final class SyncEngine {
     state.fault = fault
     try store.write {
       try store.hubConversations.write(state)
-      // All own states are read again, because the own state of this conversation was skipped meanwhile.
+      // All own states are read again, because the own state of a conversation that is set aside is skipped.
       if fault == nil { try store.hubOwnStates.set(rev: 0) }
     }
   }
@@ -263,8 +263,8 @@ package final class SyncEngine {
   /// Waits for a hint, a queued operation or the end of a time, and finds out what has changed.
   ///
   /// - Parameters:
-  ///   - duration: the longest time between two comparisons, even if operations are queued here meanwhile, because a hub
-  ///     that sends nothing may have become unreachable.
+  ///   - duration: the longest time between two comparisons. It holds even while operations are queued here, because a
+  ///     hub that sends nothing may have become unreachable.
   ///   - wake: when to return even without a hint, as a time of `monotonicMicroseconds`.
   package func wait(for duration: Duration, until wake: Int64 = .max) throws {
     let end = pace.comparedAt + min(duration.microseconds, pollPause ?? .max)
@@ -290,7 +290,7 @@ package final class SyncEngine {
     hello.flatMap { $0.isStandby ? 2 : listens ? $0.pollSeconds : nil }.map { Int64($0) * 1_000_000 }
   }
 
-  /// When to pull a group for receipts; nil if no program here waits for them.
+  /// When to pull a group for receipts; nil if no such pull is planned, or if no program here waits for receipts.
   private var receiptsExpectedAt: Int64? { listens ? pace.receiptsExpectedAt : nil }
 
   /// Microseconds until the hub accepts the first operation that it has postponed; nil if it has postponed none.

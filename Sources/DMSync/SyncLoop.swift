@@ -15,7 +15,7 @@ package final class SyncLoop {
   private var lock: FileLock?
   /// Microseconds until the next attempt after a fault.
   private var nextPause: Int64 = 0
-  /// The last time at which the connection worked, in `monotonicMicroseconds`.
+  /// The last time at which the connection worked, or else the start of `follow`, in `monotonicMicroseconds`.
   private var lastSuccess: Int64 = 0
   private var readers: Readers
   /// The state that was last written for other processes, and the time of that write.
@@ -107,8 +107,8 @@ package final class SyncLoop {
     try engine.connect()
     running.takesFiles = engine.hello?.hasFiles != false
     if try engine.hasWork() { try show(.filling) }
-    // Pulls before it pushes, because a program that asked for fresh data waits for the new entries, but not for pushes
-    // such as their receipts.
+    // The pull precedes the push, because a program that asked for fresh data waits for the new entries, but not for
+    // pushes, such as the receipts for these entries.
     try engine.pull()
     running.lastSyncAt = engine.answeredAt
     running.pulled = asked

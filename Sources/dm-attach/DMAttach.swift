@@ -12,8 +12,8 @@ package struct DMAttach: Program {
     "get", value: "ID", values: [.messages], "save an attachment by its id, or all attachments of a message: 'bob:57'")
   static let output = Option(
     "output", short: "o", value: "PATH", "save as this file or into this folder; '-' is standard output [.]")
-  static let thumbnail = Flag("thumbnail", "with --get: save the thumbnail instead")
-  static let force = Flag("force", "replace an existing file")
+  static let thumbnail = Flag("thumbnail", "with --get: save the thumbnail instead of the content")
+  static let force = Flag("force", "with --get: replace an existing file")
   static let open = Flag("open", "with --get: open a copy of the attachment with xdg-open")
   static let status = Flag("status", "print the files that are being transferred to or from a hub, and those that wait")
   static let list = Option(

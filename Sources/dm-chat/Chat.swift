@@ -143,7 +143,8 @@ final class Chat {
     }
   }
 
-  /// After Enter has failed, adds on a new line the keys that were typed before the user could see the failure.
+  /// If the action of Enter has failed, adds on a new line the keys that were typed after Enter, before the user could
+  /// see the failure.
   ///
   /// - Returns: the events that are not keys.
   private func keepKeys(in events: ArraySlice<Window.Event>) -> ArraySlice<Window.Event> {
@@ -173,7 +174,7 @@ final class Chat {
     }
     model.update(outcome)
     shownTyping.show(false)
-    // The line was sent, so a failure to remove the draft is ignored: `keepDraft` tries again.
+    // The line was sent, or its command was run, so a failure to remove the draft is ignored: `keepDraft` tries again.
     _ = try attempt { try removeDraft() }
     call.startCarrier()
   }
@@ -186,7 +187,7 @@ final class Chat {
   private func keepDraft() throws {
     if model.composition.draft == model.composition.loadedDraft { return }
     guard var draft = model.composition.draft else { return try removeDraft() }
-    // Another window may have saved a draft meanwhile. Its text is kept, above the text of this window.
+    // While this window was open, another window may have saved a draft. Its text is kept, above the text of this window.
     if let other = try acts.existing()?.draftText, other != model.composition.loadedDraft, other != draft {
       draft = other + "\n" + draft
     }

@@ -45,7 +45,8 @@ struct Composition {
   /// Notes that the stored draft was removed.
   mutating func forgetLoadedDraft() { loadedDraft = nil }
 
-  /// After Enter has failed, adds on a new line the keys that were typed since then.
+  /// If the action of Enter has failed, adds on a new line the keys that were typed after Enter, before the user could
+  /// see the failure.
   ///
   /// An Enter among these keys becomes a line break, or is dropped if it is the last key.
   mutating func add(ahead keys: [Key]) {

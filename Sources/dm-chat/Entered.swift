@@ -15,7 +15,7 @@ enum Entered: Equatable {
       switch self {
       case .reply: ("N TEXT", "answer message N")
       case .edit: ("N TEXT", "change the text of your message N")
-      case .react: ("[N] EMOJI", "react to N, or the last of others; again: undo")
+      case .react: ("[N] EMOJI", "react to N, or to others' last message; repeat to undo")
       case .delete: ("N [everyone]", "delete message N for yourself, or for all")
       case .attach: ("FILE", "send a file")
       case .search: ("WORDS", "search this conversation")

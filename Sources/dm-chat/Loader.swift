@@ -8,7 +8,8 @@ struct Loader {
 
   init(_ acts: Conversing) { self.acts = acts }
 
-  /// A model of the conversation, and the cursor at which its events continue; nil if there is no store yet.
+  /// A model of the conversation, and the cursor at which its events continue; the cursor is nil if there is
+  /// no store yet.
   func begin(_ layout: Layout) throws -> (ChatModel, Cursor?) {
     var model = ChatModel(acts.conversation, try acts.existing(), layout)
     let (newest, cursor) = try pages.newest()

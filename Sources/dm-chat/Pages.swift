@@ -5,7 +5,7 @@ struct Pages {
   let messenger: Messenger
   let conversation: ConversationReference
 
-  /// - Parameter isWhole: whether to read all messages, or only the first few hundred.
+  /// - Parameter isWhole: true to read all messages of the query, false to read only the first few hundred.
   private func read(
     isWhole: Bool = true, _ change: (inout HistoryQuery) -> Void
   ) throws -> (messages: [Message], cursor: Cursor?) {
@@ -24,7 +24,7 @@ struct Pages {
     return (messages, history.cursor)
   }
 
-  /// The newest messages, and the cursor at which the events continue; nil if there is no store yet.
+  /// The newest messages, and the cursor at which the events continue; the cursor is nil if there is no store yet.
   func newest() throws -> (messages: [Message], cursor: Cursor?) { try read { _ in } }
 
   /// The page before a number, and the first few hundred messages from that number on.
@@ -39,7 +39,7 @@ struct Pages {
 
   /// The page before the message `first`.
   func older(than first: Int) throws -> [Message] {
-    // Asks for a range of numbers, because the message `first` may have been deleted meanwhile.
+    // Asks for a range of numbers, because the message `first` may have been deleted after it was loaded.
     let range = RangeReference(from: 1, to: first - 1)
     return try read { $0.ranges = [range] }.messages.numbered
   }

@@ -22,7 +22,7 @@ final class Picker {
   }
 
   /// - Parameter back: the conversation to return when the user presses Esc.
-  /// - Returns: nil if the user leaves.
+  /// - Returns: the conversation to open; nil to end the program.
   func run(back: ConversationReference? = nil) throws -> ConversationReference? {
     var query = EventQuery()
     query.kinds = [.message, .messageUpdated, .messageDeleted, .conversationUpdated]

@@ -63,7 +63,7 @@ package struct DMConversation: Program {
       },
       Command.Subcommand(
         "delete", operands: "CONVERSATION...",
-        "delete its messages for yourself, and hide the conversation until a new message"
+        "delete the conversation's messages for yourself, and hide it until a new message"
       ) { try change(.deleted, $0) },
       Command.Subcommand(
         "draft", operands: "CONVERSATION [TEXT]...", "save TEXT as your draft, or print the draft", options: [clear],

@@ -62,7 +62,7 @@ package struct DMEdit: Program {
           "no message '\(operands.joined(separator: " "))' that you can see; dm-tail prints what you can see",
           subject: operands.joined(separator: " "))
       }
-      // Refers to the messages by their ids, because another group may have got the title meanwhile.
+      // Refers to the messages by their ids, because another group may get the title before the edit.
       return messages.filter { !wordsOnly || !$0.isAnnouncement }.map {
         (.id($0.id), .number($0.number, in: conversation))
       }

@@ -17,7 +17,8 @@ package struct DMHub: Program {
     return days
   }
 
-  static let shared = Flag("shared", "install into a database that others use; change only the hub's schemas")
+  static let shared = Flag(
+    "shared", "install into a database that other programs use, too; change only the hub's schemas")
   static let hour = Option("hour", value: "SIZE", "limit what each person sends in an hour, such as 64M") { text in
     try megabytes(text, of: "--hour")
   }
@@ -84,7 +85,7 @@ package struct DMHub: Program {
       ("dm-hub --db messages people", "the people on the hub, and when they were seen"),
     ], writes: ["invitation", "login", "report", "hub_server", "hub_limit", "hub_erasure", "hub_finding"])
 
-  /// Calls `body` with the hub.
+  /// Calls `body` with the administrator's commands for the hub that --db names.
   ///
   /// A fault is thrown as an error whose text is for the administrator.
   static func asking<Value>(_ call: Invocation, _ body: (Administrator) throws -> Value) throws -> Value {
@@ -156,7 +157,7 @@ package struct DMHub: Program {
     let handle = try call.arguments.operand(0, "HANDLE").without("@")
     try call.arguments.atMost(1)
     guard call.arguments[force] else {
-      throw usage("all that '\(handle)' said on the hub would be gone; if so, say --force")
+      throw usage("this erases all messages of '\(handle)' on the hub; to do it, add --force")
     }
     try call.print(asking(call) { try $0.forget(handle) }, text: \.line)
   }
@@ -235,7 +236,7 @@ extension DMHub {
 
   static func uninstall(_ call: Invocation) throws {
     try call.arguments.atMost(0)
-    guard call.arguments[force] else { throw usage("all that was said on the hub would be gone; if so, say --force") }
+    guard call.arguments[force] else { throw usage("this erases all messages on the hub; to do it, add --force") }
     try asking(call) { try $0.uninstall() }
   }
 }

@@ -2,7 +2,7 @@ internal import DMCLI
 internal import DMKit
 
 extension DMSend {
-  /// The options that go with a text.
+  /// The values of `--nonce`, `--once`, `--reply-to` and `--expires-in`.
   typealias Extras = (nonce: String?, once: Bool, replyTo: MessageReference?, lifetime: Duration?)
 
   static func extras(_ arguments: Arguments) throws -> Extras {
@@ -12,9 +12,10 @@ extension DMSend {
   /// A text, attachments, and the message that is forwarded, if any.
   typealias Content = (text: String, attachments: [Identifier], forwards: Identifier?)
 
-  /// Whether the text comes from standard input: there are no words, or the only word is `-`.
+  /// Whether the text comes from standard input, because the only word is `-`, or because there are neither words nor
+  /// `--attach`.
   ///
-  /// With `--attach` and no words there is no text.
+  /// False with `--edit` and `--forward`, for which the text comes from elsewhere.
   static func readsText(_ words: [String], _ arguments: Arguments) -> Bool {
     if [edit, forward].contains(where: arguments.isGiven) { return false }
     return words.isEmpty ? !arguments.isGiven(attach) : words == ["-"] && arguments.endsWithInput

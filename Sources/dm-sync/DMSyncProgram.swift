@@ -70,7 +70,7 @@ extension DMSyncProgram {
     try call.arguments[files] ? carryFiles(call) : carry(call)
   }
 
-  /// Uploads and fetches files, and nothing else, unless another process does so.
+  /// Uploads and fetches files, unless another process does so for this store.
   private static func carryFiles(_ call: Invocation) throws {
     do {
       try leadFiles(call) { try $0.carry() }
@@ -86,7 +86,7 @@ extension DMSyncProgram {
     if try carrier.lead() { try work(carrier) }
   }
 
-  /// Starts another process that uploads and fetches files, when files wait.
+  /// Returns an object that starts another process to upload and fetch files when files wait.
   private static func fileWork(_ call: Invocation) throws -> FileWork {
     let messenger = try call.messenger()
     return FileWork(messenger) { try Carrier.startFiles(for: messenger) }
@@ -191,7 +191,7 @@ extension DMSyncProgram {
 
   /// The machine that a word names.
   ///
-  /// - Throws: `bad_reference` unless it names one machine, `not_allowed` for this machine.
+  /// - Throws: `bad_reference` unless the word names exactly one machine, `not_allowed` for this machine.
   private static func named(_ word: String, of all: [HubMachine]) throws -> HubMachine {
     let found = all.filter { word == $0.label || word.utf8.count >= 4 && $0.id.description.hasPrefix(word) }
     guard let machine = found.first, found.count == 1 else {

@@ -5,11 +5,11 @@ internal import DMSync
 /// The action `keep`, and the options that limit the messages and attachments that a linked store keeps.
 enum Keeping {
   static let contents = Option(
-    "contents", value: "SIZE", "keep at most this much of attachments here: 2G, 0 or all",
+    "contents", value: "SIZE", "keep at most this much of the attachments in this store: 2G, 0 or all",
     as: { try ["all": nil, "0": 0][$0] ?? byteCount($0, of: "--contents") })
   static let messages = Option(
     "messages", value: "N|TIME",
-    "keep each conversation's last N messages, or those of TIME: 500, 90d or all",
+    "keep each conversation's last N messages, or those of the last TIME: 500, 90d or all",
     as: { text in try text == "all" ? nil : kept(text) })
   static let options: [any Declared] = [messages, contents]
 

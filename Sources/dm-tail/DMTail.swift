@@ -33,7 +33,8 @@ extension DMTail {
     "consumer", value: "NAME", values: [.consumers], "continue from the position of this consumer")
   static let acceptGap = Flag("accept-gap", "continue although the consumer's next events are no longer in the log")
   static let ack = Option(
-    "ack", value: "CURSOR", "with --consumer: set its position to CURSOR, and print nothing else", as: Cursor.init)
+    "ack", value: "CURSOR", "with --consumer: set the consumer's position to CURSOR, and print no events",
+    as: Cursor.init)
   static let consumers = Flag("consumers", "print your consumers, and how far behind they are")
   static let forget = Option("forget", value: "NAME", values: [.consumers], "delete this consumer")
 

@@ -25,7 +25,7 @@ final class Printer {
 
   /// Prints the messages of a history that `stream` allows.
   ///
-  /// Without the kind `message` in `--events` it prints none, and with `--others` only messages of others.
+  /// If `--events` lacks the kind `message`, prints none; with `--others`, prints only messages of others.
   ///
   /// - Returns: the cursor at which the stream begins; nil if there is no store yet.
   func print(_ query: HistoryQuery, of stream: EventQuery) throws -> Cursor? {

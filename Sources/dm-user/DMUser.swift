@@ -7,7 +7,7 @@ package struct DMUser: Program {
   static let bio = Option("bio", value: "TEXT", "a few words about the user")
   static let avatarURL = Option("avatar-url", value: "URL", "the URL of the user's picture")
   static let picture = Option(
-    "picture", value: "FILE", "the user's picture, made small and sent along; '' removes it")
+    "picture", value: "FILE", "make a small picture of this image for your profile; '' removes it")
   static let showPresence = Flag("show-presence", "let others see when the user is online")
   static let hidePresence = Flag("hide-presence", "do not let others see when the user is online")
   static let sendReceipts = Flag("send-read-receipts", "let others see what the user has read")

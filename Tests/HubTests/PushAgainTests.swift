@@ -116,7 +116,7 @@ struct PushAgainTests {
     for machine in [alice, bob] { try machine.check() }
   }
 
-  @Test func `a page that already has later edits is pulled again when the hub has lost these edits`() throws {
+  @Test func `if the hub loses edits that a pulled part of a log already has, the store pulls that log again`() throws {
     let (alice, bob) = try group()
     for text in ["two", "three", "four"] { try alice.say(text, to: "+ops") }
     try connectAnewAndSettle([alice, bob])

@@ -151,7 +151,7 @@ final class Completion {
       if !conversations.isEmpty { manner = .parts }
       return conversations.map { Candidate(value: "\($0.value):", meaning: $0.meaning) }
     case .emoji:
-      // `bob:57 👍` is allowed too.
+      // The message may also precede the emoji, as in `bob:57 👍`.
       if !typed.isEmpty, typed.utf8.first != UInt8(ascii: ":") { return candidates(of: .messages) }
       return shortCodes.flatMap { row in row.names.map { Candidate(value: ":\($0):", meaning: row.emoji) } }
     case .files: manner = .files

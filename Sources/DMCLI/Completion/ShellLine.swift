@@ -67,7 +67,8 @@ private func quoted(_ text: String, within quote: Unicode.Scalar?) -> String {
     default: result.unicodeScalars.append(scalar)
     }
   }
-  // Bash adds the closing quote itself, but not if the text ends with the same character; then the quote is added here.
+  // Bash adds the closing quote itself, but not if the text ends with the same character. In this case, the quote is
+  // added here.
   if let quote, result.unicodeScalars.last == quote { result.unicodeScalars.append(quote) }
   return result
 }

@@ -40,7 +40,7 @@ package struct DrawnLine {
   private var text: String { rows.joined(separator: "\r\n") }
   private var isAtEnd: Bool { row == rows.count - 1 && beforeCursor.utf8.elementsEqual(rows[row].utf8) }
 
-  /// Moves the cursor to the start of the line: CUU (ECMA-48, section 8.3.22).
+  /// The bytes that move the cursor to the start of the line: CUU (ECMA-48, section 8.3.22).
   ///
   /// If the terminal became narrower, it has wrapped rows; the additional rows are counted, too.
   private func toStart(_ width: Int) -> String {

@@ -4,7 +4,8 @@
 package struct EditedLine {
   private(set) var before: String
   private(set) var after = ""
-  /// The texts that `take` has returned and that are in the history.
+  /// The texts that `take` has returned, oldest first, without empty texts and without a text that repeats the one
+  /// before it.
   private var taken: [String] = []
   /// The texts of `taken`, and the current text at the end; the user may edit each of them until the next `take`.
   private var history = [""]

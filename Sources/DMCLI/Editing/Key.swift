@@ -66,10 +66,10 @@ extension Key {
   /// The key of an escape sequence of xterm, tmux, rxvt or the console of Linux.
   ///
   /// - Parameters:
-  ///   - isSS3: whether the sequence began with ESC O, not with ESC [.
-  ///   - parameters: the digits before `final`, such as `1;5`.
+  ///   - isSS3: true if the sequence began with ESC O, false if it began with ESC [.
+  ///   - parameters: the digits and semicolons before `final`, such as `1;5`.
   init?(isSS3: Bool, parameters: String, final: UInt8) {
-    // The sequence may be a reply of the terminal to a query; such a reply also has other characters than digits.
+    // The sequence may be a reply of the terminal to a query; such a reply has other characters, too.
     guard parameters.utf8.allSatisfy({ 0x30...0x39 ~= $0 || $0 == UInt8(ascii: ";") }) else { return nil }
     let numbers = parameters.split(separator: ";").map { UInt8($0) ?? 1 }
     // xterm sends 1 plus the sum of these numbers of the pressed keys: Shift 1, Alt 2, Ctrl 4 and Meta 8.

@@ -32,7 +32,7 @@ package struct KeyReader {
     return keys
   }
 
-  /// Whether the last ESC may be the Escape key or the start of a sequence.
+  /// True while the last ESC can still be either the Escape key or the start of a sequence.
   ///
   /// If no byte follows for 50 ms, call `finish`.
   package var isWaiting: Bool {

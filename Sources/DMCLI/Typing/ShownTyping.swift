@@ -45,7 +45,7 @@ package struct KeystrokeClock {
     last = time
   }
 
-  /// Stops showing typing, because the line was sent.
+  /// Stops showing typing until the next key, for example because the line was sent.
   package mutating func stop() { first = nil }
 
   package mutating func isShowing(at time: Int64) -> Bool {

@@ -96,7 +96,7 @@ package final class Window {
   /// The keys typed since the last call; a pending ESC becomes the Escape key, because no further byte is read.
   private func lastKeys() -> [Event] { (keys() ?? []) + reader.finish().map(Event.key) }
 
-  /// The next bytes of input; nil at the end or after an error, because then the terminal was closed.
+  /// The next bytes of input; nil at the end or after an error, which mean that the terminal was closed.
   private func readInput() -> ArraySlice<UInt8>? {
     var bytes = [UInt8](repeating: 0, count: 64 * 1024)
     do {

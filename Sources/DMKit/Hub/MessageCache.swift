@@ -50,7 +50,7 @@ extension Messenger {
       "older messages of \(conversations) are only on the hub, and were left out; to read them, ask one conversation for their numbers"
   }
 
-  /// Records that the hub does not have the messages of a page, either.
+  /// Records that neither the store nor the hub has the messages of a page.
   func noteMissingPage() {
     (whyPagesAreMissing, pagesFailedAt) = ("the hub does not have them", monotonicMicroseconds())
   }

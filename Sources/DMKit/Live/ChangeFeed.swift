@@ -69,7 +69,7 @@ final class ChangeFeed {
         isDry = isDry && count < Self.batch
         try keep(viewer)
       }
-      // No change in the rest of the log is visible to the user.
+      // If `isDry`, the rest of the log has no event for this query, so the position moves to the end of the log.
       if isDry, position.rev < logged.upperBound { position = Cursor.Position(rev: logged.upperBound) }
       return events
     }

@@ -176,9 +176,12 @@ package struct HubFiles {
 
   /// The contents that this store may delete, because the hub has them according to the records of this store.
   ///
-  /// The result leaves out the contents of attachments that no message has or that have no file on the hub, of files
-  /// whose transfer has not ended or has failed, and of messages that the user has sent recently. Linear in the number
-  /// of attachments.
+  /// Leaves out a content:
+  /// - if an attachment with this content is in no message, or has no file on the hub;
+  /// - if a transfer of the content has not ended, or has failed;
+  /// - if the user has sent a message with the content recently.
+  ///
+  /// Linear in the number of attachments.
   ///
   /// - Parameters:
   ///   - user: the user of the store.
