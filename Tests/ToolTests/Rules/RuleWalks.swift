@@ -33,7 +33,7 @@ struct RuleWalk: Sendable {
     case "In a group": inGroup[cell.act] ?? anywhere[cell.act]
     case "In a direct conversation": anywhere[cell.act]
     case "Elsewhere": elsewhere[cell.act]
-    case "What one does not see": unseen[cell.act]
+    case "Messages that the user does not see": unseen[cell.act]
     default: nil
     }
   }
@@ -42,7 +42,7 @@ struct RuleWalk: Sendable {
   static let bySection: [String: Set<String>] = [
     "In a group": Set(anywhere.keys).union(inGroup.keys),
     "In a direct conversation": Set(anywhere.keys), "Elsewhere": Set(elsewhere.keys),
-    "What one does not see": Set(unseen.keys),
+    "Messages that the user does not see": Set(unseen.keys),
   ]
 
   private static let history = "dm-tail CONVERSATION -n all --peek"

@@ -7,7 +7,7 @@ import Testing
   @Test func `the rule tables have a row for each action and a column for each role`() {
     let users = ["sender", "member", "owner", "former", "stranger", "blocked", "blocker"]
     let columns = [
-      "In a group": users, "Elsewhere": users, "What one does not see": RuleVisit.unseen.keys.sorted(),
+      "In a group": users, "Elsewhere": users, "Messages that the user does not see": RuleVisit.unseen.keys.sorted(),
       "In a direct conversation": users.filter { $0 != "owner" && $0 != "former" },
     ]
     for (section, acts) in RuleWalk.bySection {
