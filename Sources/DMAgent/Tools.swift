@@ -23,7 +23,7 @@ extension AgentTool {
     }
   }
 
-  /// The conversations of a query that the agent may use.
+  /// The conversations that match a query and that the agent may use.
   static func list(_ query: ListQuery, _ scope: Scope) throws -> [Conversation] {
     var query = query
     if let existing = try scope.existing() {

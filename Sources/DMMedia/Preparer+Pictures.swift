@@ -36,7 +36,7 @@ extension Preparer {
 }
 
 extension Picture {
-  /// A picture of a file; nil if the file is not a picture as `init(checked:)` says.
+  /// Makes a picture from a file; nil if the file does not meet the conditions of `init(checked:)`.
   fileprivate init?(_ path: String) throws {
     guard 1...Self.limit ~= fileSize(path) else { return nil }
     let file = try MappedFile(path: path)

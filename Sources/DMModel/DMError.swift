@@ -42,8 +42,8 @@ public struct DMError: Error, Equatable, Sendable {
     case outOfOrder = "out_of_order"
     /// Another user has the handle.
     case handleTaken = "handle_taken"
-    /// The user has given the name to another conversation, or the groups with the title are not the one that was asked
-    /// for: they have other owners, or lack some of the users.
+    /// The user has given the name to another conversation; or groups with the title exist, but none that the user
+    /// created and owns has the requested users.
     case nameTaken = "name_taken"
     /// The conversation does not exist.
     case unknownConversation = "unknown_conversation"

@@ -147,7 +147,7 @@ extension HubErasure: Record {
 
 /// A difference between a database and a correct installation.
 package struct HubFinding: Equatable, Sendable {
-  /// Whether the difference is intended, or only a superuser can remove it.
+  /// True if the difference is intended, or if only a superuser can remove it.
   package let isNote: Bool
   package let text: String
 

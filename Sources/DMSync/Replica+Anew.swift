@@ -188,7 +188,8 @@ extension Replica {
     }
   }
 
-  /// Gives an emptied group the members that its first entry names or, if it names none, those that the hub lists.
+  /// Sets the members of a group whose messages were removed in order to pull its log again: those that its first entry
+  /// names or, if that entry names none, those that the hub lists.
   func repopulate(_ row: Conversations.Row, _ first: HubEntry, _ members: [HubMember]) throws {
     guard row.isGroup, row.lastSeq == 0 else { return }
     var users = try first.meta.members.compactMap(user)

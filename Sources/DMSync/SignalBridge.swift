@@ -29,10 +29,12 @@ final class SignalBridge {
   /// When `carry` must be called even if no file changes, as a time of `monotonicMicroseconds`.
   private(set) var due: Int64 = 0
 
-  /// Microseconds between two questions to the hub, and between two signals of the user's presence.
+  /// The minimum number of microseconds between two requests to the hub for typing or presence, and between two signals
+  /// of the user's presence.
   private static let typingPause: Int64 = 800_000
   private static let presencePause: Int64 = 5_000_000
   private static let ownPresencePause: Int64 = 12_000_000
+  /// How often the list `newest` is made again, in microseconds, and its maximum length.
   private static let newestPause: Int64 = 5_000_000
   private static let newestCount = 50
   /// The first question asks who was online in the last `longAgo` seconds, so that a time can be shown for users who

@@ -9,7 +9,9 @@ extension Connection {
   private static let contentTable =
     "CREATE TABLE content (sha256 BLOB NOT NULL, number INTEGER NOT NULL, bytes BLOB NOT NULL) STRICT"
 
-  /// Copies the contents that the rows refer to into the backup, and compares each with its hash.
+  /// Copies into the backup the contents that its database names, and compares each with its hash.
+  ///
+  /// Contents that are only on the hub are left out.
   ///
   /// - Parameter takesDamaged: whether a content that is damaged or cannot be read is left out.
   /// - Throws: `store_damaged` for such a content, unless `takesDamaged` is true.

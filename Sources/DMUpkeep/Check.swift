@@ -147,8 +147,11 @@ extension Upkeep {
     }
   }
 
-  /// Checks the block flags and the records of former members, and that each group has an owner and each direct
-  /// conversation its users.
+  /// Checks the stored flags that say whether a user blocks the other user of a direct conversation, and the records of
+  /// former members.
+  ///
+  /// Checks that each group with messages and members has an owner, and that the participants of each direct
+  /// conversation are exactly its users.
   private func checkFlags(_ store: Store, _ findings: Findings) throws {
     var flags = try store.connection.prepare(
       as: "flags", "SELECT c.uuid, u.handle \(Self.wrongFlags)")

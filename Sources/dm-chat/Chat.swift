@@ -143,8 +143,9 @@ final class Chat {
     }
   }
 
-  /// If the action of Enter has failed, adds on a new line the keys that were typed after Enter, before the user could
-  /// see the failure.
+  /// Adds the keys that were typed after Enter to the user's text, on a new line.
+  ///
+  /// Called when the action of Enter has failed, because the user typed these keys before they could see the failure.
   ///
   /// - Returns: the events that are not keys.
   private func keepKeys(in events: ArraySlice<Window.Event>) -> ArraySlice<Window.Event> {

@@ -45,8 +45,9 @@ struct Composition {
   /// Notes that the stored draft was removed.
   mutating func forgetLoadedDraft() { loadedDraft = nil }
 
-  /// If the action of Enter has failed, adds on a new line the keys that were typed after Enter, before the user could
-  /// see the failure.
+  /// Adds the keys that were typed after Enter to the user's text, on a new line.
+  ///
+  /// Called when the action of Enter has failed, because the user typed these keys before they could see the failure.
   ///
   /// An Enter among these keys becomes a line break, or is dropped if it is the last key.
   mutating func add(ahead keys: [Key]) {

@@ -31,7 +31,7 @@ package struct DMEdit: Program {
       ("dm-edit text +ops:-1 'deployed at one'", "correct the last message"),
       ("df -h / | dm-edit text +ops:-1", "the same with a text from a pipe; without a pipe, an editor opens"),
       ("dm-edit delete bob 40..57", "delete messages 40 to 57 for yourself"),
-      ("dm-edit delete --for-everyone +ops:-1", "delete your last message for everyone"),
+      ("dm-edit delete --for-everyone +ops:-1", "delete the last message, which is your own, for everyone"),
       ("dm-edit react 👍 bob:-1", "react with an emoji"),
       ("dm-edit react :tada: bob:-1", "the same with the short code of an emoji"),
       ("dm-tail bob -n 20 | dm-edit react 👀", "react to each of the last 20 messages"),

@@ -49,7 +49,8 @@ extension DMSend {
     [.needs(once, [nonce])] + PreparationArguments.rules
     + PreparationArguments.options.map { Rule.needs($0, [attach]) }
 
-  /// The rules for JSON lines, which name their conversations.
+  /// The rules for a command line that names no conversation, because the JSON lines on standard input name the
+  /// conversations.
   static let lineRules = [Rule.needs(skipFailed, [consumer]), .needs(stopAtFailed, [consumer])]
 }
 

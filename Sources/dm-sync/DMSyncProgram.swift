@@ -119,7 +119,8 @@ extension DMSyncProgram {
     guard try loop.lead() else {
       if lingers { return }
       if follows {
-        throw DMError(.busy, "another dm-sync carries for this store", subject: messenger.location.directory)
+        throw DMError(
+          .busy, "another dm-sync is already synchronizing this store", subject: messenger.location.directory)
       }
       try SyncLoop.ask(messenger)
       return try printResult(call)

@@ -204,7 +204,7 @@ extension DMTail {
     let messages = try call.messenger().messages(ids, includesReaders: arguments[with] == .readers)
     if messages != nil {
       try arguments.refuseOwn(except: [with, read, peek]) {
-        "\($0) is for conversations, and '\(arguments.operands[0])' is a message; leave it out"
+        "'\($0)' is for conversations, and '\(arguments.operands[0])' is a message; leave out '\($0)'"
       }
     }
     return messages

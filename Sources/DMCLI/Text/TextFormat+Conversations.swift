@@ -75,7 +75,8 @@ extension TextFormat {
     return visible(other(conversation, than: me).description)
   }
 
-  /// The name of a conversation in at most `width` columns: `+ops`, or `Bob B. (bob)` with the handle to type.
+  /// The name of a conversation in at most `width` columns: `+ops`, or for a direct conversation `Bob B. (bob)`, in which
+  /// `bob` is the handle that a command accepts.
   package static func label(_ conversation: Conversation, for me: Handle, width: Int = .max) -> String {
     if conversation.ownName != nil || conversation.title != nil { return cut(name(conversation, for: me), width) }
     if conversation.isGroup { return cut(plain(conversation.name), width) }

@@ -82,7 +82,8 @@ package struct TypingIndicator: ~Copyable {
       wait(for: &streams, until: nil)
       if waiting.isEmpty, streams[1].hasEnded { leave(.brokenPipe) }
       if streams[1].isReady, !waiting.isEmpty {
-        // After poll(2), a write of so few bytes never blocks (pipe(7)), so typing is shown again in time.
+        // After poll(2), a write of at most PIPE_BUF bytes does not block (pipe(7)), so the loop renews the typing signal
+        // before it expires.
         waiting = waiting.dropFirst(try put(waiting.prefix(atomicPipeWrite)))
       } else if streams[0].isReady, let count = try readInput(into: &chunk) {
         if count == 0 { break }

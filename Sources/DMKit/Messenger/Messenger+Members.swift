@@ -59,7 +59,7 @@ extension Messenger {
     return try changeGroup(reference, .changeAvatar, .avatar(url))
   }
 
-  /// Gives a group a picture, whose name becomes the URL of the group's picture.
+  /// Gives a group a picture, and sets the group's `avatarURL` to the name of the picture (`Picture.url`).
   ///
   /// - Returns: nil if the group has this picture already.
   /// - Throws: `unknown_conversation`, `ambiguous_title`, `not_allowed`.

@@ -50,7 +50,8 @@ extension Messenger {
   }
 }
 
-/// The minimum number of changes that turn one word into another.
+/// The minimum number of changes that turn one word into another; if the lengths differ by more than 16 bytes, the length
+/// of the longer word.
 ///
 /// A change adds, removes or replaces a character, or swaps two adjacent characters.
 ///

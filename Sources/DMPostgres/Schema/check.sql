@@ -1,5 +1,5 @@
--- Lists the differences from a correct installation, one in each row. A difference with `is_note` is intended, or only
--- a superuser can remove it.
+-- Lists the differences from a correct installation, one in each row. `is_note` is true if the difference is intended,
+-- or if only a superuser can remove it.
 select f.is_note, f.text from (
   select false as is_note, format('%s belongs to ''%s'' instead of ''%s''', o.what, o.owner, o.wanted) as text from (
     select 'the schema ' || n.nspname as what, pg_get_userbyid(n.nspowner)::text as owner, 'dm_owner' as wanted

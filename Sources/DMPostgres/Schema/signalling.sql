@@ -1,9 +1,10 @@
 set role dm_owner;
 
--- Stores the signals of a machine; `hidden_from` is null if the list has not changed. Returns the signals of other
--- persons. For a person who types in a watched conversation, `rest` is the number of milliseconds for which the signal
--- remains valid. For a person who was online in the last `seen` seconds, `age` is the number of milliseconds since
--- then. The plans are generic, because planning for the arrays of each call would take as long as the call.
+-- Stores the signals of a machine. `hidden_from` has the handles of the persons who must not see the presence of the
+-- caller. It may be null only if `is_present` is false; a null does not change the stored list. Returns the signals of
+-- other persons. For a person who types in a watched conversation, `rest` is the number of milliseconds for which the
+-- signal remains valid. For a person who was online in the last `seen` seconds, `age` is the number of milliseconds
+-- since then. The plans are generic, because planning for the arrays of each call would take as long as the call.
 create or replace function dm1.signals(
   typing uuid[], lasting integer[], ended uuid[], is_present boolean, hidden_from text[], watched uuid[], seen integer)
 returns table (conv uuid, person bigint, rest bigint, age bigint)

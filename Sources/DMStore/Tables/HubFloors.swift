@@ -244,9 +244,9 @@ package struct HubFloors {
     return try statement.step() ? statement.optionalInt(0) : nil
   }
 
-  /// The next messages below a number that may be removed, in ascending order.
+  /// The messages with numbers below `seq` that the store may remove: the first `limit` of them, in ascending order.
   ///
-  /// These messages stay: announcements; unread or reported messages; messages to which a message from that number on
+  /// These messages stay: announcements; unread or reported messages; messages to which a message from `seq` on
   /// replies; the last message of the conversation; and the last message whose sender the user does not block. Messages
   /// to which an operation of this store refers stay, because the operation may have to be repeated if the hub is
   /// restored. Messages that the user has deleted for themselves stay, because another machine of the user may send

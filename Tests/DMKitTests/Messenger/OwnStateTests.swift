@@ -197,7 +197,7 @@ struct OwnStateTests {
     #expect(try group.carol.seen("bob").ownName == nil && group.carol.seen("+ops").isGroup)
   }
 
-  @Test func `a name of your own stays when the title changes and when you leave`() throws {
+  @Test func `your own name for a group stays when the title changes and when you leave the group`() throws {
     let group = try OpsGroup()
     let id = try group.carol.change(.named("alerts"), in: Self.ops).map(\.id)
     _ = try group.alice.setTitle("dev", of: .title("ops"))

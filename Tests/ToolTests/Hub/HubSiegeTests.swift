@@ -117,7 +117,7 @@ struct HubSiegeTests {
     #expect(try alice.done("dm-sync", ["status"]).record["queued_count"]?.int == 0)
   }
 
-  @Test func `a member has eight connections, and limits on time and temporary files`() throws {
+  @Test func `a login has at most eight connections, and limits on time and temporary files`() throws {
     let bounds = try hub.sql(
       "SELECT rolconnlimit, array_to_string(rolconfig, ' ') FROM pg_roles WHERE rolname = '\(login)'")
     #expect(
