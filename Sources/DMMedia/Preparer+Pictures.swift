@@ -13,7 +13,13 @@ extension Preparer {
   package func picture(_ source: String) throws -> Picture {
     let original = try PreparedFile(asIs: source)
     guard original.format.kind == .image else { throw refused("is not an image; name a JPEG, PNG, WebP or GIF file") }
-    let file = try image(original)
+    let file: PreparedFile
+    do {
+      file = try image(original)
+    } catch let error as DMError where error.code == .badAttachment {
+      // A picture cannot be sent as it is, as the remedy of the error says.
+      throw DMError(error.code, error.message, subject: error.subject)
+    }
     if let picture = try Picture(file.path) { return picture }
     let tool = ImageTool(bench, pixels: file.width.flatMap { width in file.height.map { width * $0 } })
     let format = file.format == .jpeg ? MediaFormat.jpeg : .webp

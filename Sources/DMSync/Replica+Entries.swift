@@ -152,8 +152,9 @@ extension Replica {
   }
 
   private func setPicture(_ group: HubPayload.Group, of conversation: ConversationKey) throws {
-    let url = try store.pictures.accept(group.avatarURL, group.picture)
-    try store.conversations.set(.avatarURL(url), of: conversation)
+    if group.isForAdded, try store.conversations.avatarURL(of: conversation) != group.avatarURL { return }
+    if let picture = group.picture { try store.pictures.insert(picture) }
+    try store.conversations.set(.avatarURL(group.avatarURL), of: conversation)
   }
 
   private func set(_ entry: HubEntry, as actor: UserKey, in log: inout Log) throws {

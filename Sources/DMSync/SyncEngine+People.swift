@@ -25,12 +25,16 @@ extension SyncEngine {
     try store.hub.set(person.id, of: user)
     if user == (try hub().user), try store.outbox.pending().contains(where: { $0.act == .profile }) { return }
     let profile = HubPayload.profile(person.profile)
-    let avatarURL = try store.pictures.accept(profile.avatarURL, profile.picture)
+    if let picture = profile.picture { try store.pictures.insert(picture) }
     try store.users.update(
       user,
       ProfileChange(
-        displayName: profile.displayName ?? "", bio: profile.bio ?? "", avatarURL: avatarURL ?? "",
+        displayName: profile.displayName ?? "", bio: profile.bio ?? "", avatarURL: profile.avatarURL ?? "",
         showsPresence: person.showsPresence), at: .now)
+    // Another machine of the user, which did not have the picture, has changed the profile.
+    if user == (try hub().user), profile.picture == nil, try store.pictures.picture(profile.avatarURL) != nil {
+      try Session(messenger, store, user).queueProfile()
+    }
   }
 
   /// Reads the members of conversations of which this store has no messages, before the conversations are pulled.

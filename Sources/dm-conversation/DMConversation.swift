@@ -37,7 +37,8 @@ package struct DMConversation: Program {
       Command.Subcommand(
         "avatar", operands: "CONVERSATION URL", "set the URL of the group's picture; '' clears it", run: setAvatar),
       Command.Subcommand(
-        "picture", operands: "CONVERSATION [FILE]", "give a group a picture, or write its picture to standard output",
+        "picture", operands: "CONVERSATION [FILE]",
+        "give a group a picture, or write its picture to standard output; '' removes it",
         run: picture),
       Command.Subcommand(
         "expire", operands: "CONVERSATION TIME|off", "let new messages expire after this time, or never", run: setExpiry
@@ -127,7 +128,11 @@ extension DMConversation {
     guard let file = call.arguments.operands.dropFirst().first else {
       return try call.write(call.messenger().picture(ofGroup: conversation))
     }
-    try print(call.messenger().setPicture(call.picture(file), of: conversation), call)
+    let messenger = try call.messenger()
+    let changed =
+      try file.isEmpty
+      ? messenger.setAvatar(nil, of: conversation) : messenger.setPicture(call.picture(file), of: conversation)
+    try print(changed, call)
   }
 
   static func setExpiry(_ call: Invocation) throws {

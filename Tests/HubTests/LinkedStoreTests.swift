@@ -237,7 +237,8 @@ struct LinkedStoreTests {
     _ = try alice.messenger.change(.pinned(true), in: [ConversationReference("bob")])
     try alice.store.execute(
       """
-      DROP TABLE hub_file; DROP TABLE hub_attachment; DROP TABLE hub_own_state; ALTER TABLE hub DROP COLUMN own_rev;
+      DROP TABLE picture; DROP TABLE hub_file; DROP TABLE hub_attachment; DROP TABLE hub_own_state;
+      ALTER TABLE hub DROP COLUMN own_rev;
       ALTER TABLE hub DROP COLUMN contents_limit; ALTER TABLE hub DROP COLUMN stamp;
       ALTER TABLE hub DROP COLUMN next_stamp; ALTER TABLE hub DROP COLUMN copied_at;
       ALTER TABLE hub DROP COLUMN messages_limit; ALTER TABLE hub DROP COLUMN messages_age;

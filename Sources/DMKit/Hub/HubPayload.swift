@@ -43,14 +43,17 @@ package enum HubPayload: Equatable, Sendable {
     package var avatarURL: String?
     /// The picture that `avatarURL` names; nil if that is the URL of another picture.
     package var picture: Picture?
+    /// Whether the picture is only for users who were just added, and changes nothing if the group has another one now.
+    package var isForAdded = false
     /// The lifetime of messages in microseconds; nil if they do not expire.
     package var expireAfter: Int64?
     package var creator: Handle?
 
     package init(
-      title: String? = nil, avatarURL: String? = nil, picture: Picture? = nil, expireAfter: Int64? = nil,
-      creator: Handle? = nil
+      title: String? = nil, avatarURL: String? = nil, picture: Picture? = nil, isForAdded: Bool = false,
+      expireAfter: Int64? = nil, creator: Handle? = nil
     ) {
+      self.isForAdded = isForAdded
       self.title = title
       self.avatarURL = avatarURL
       self.picture = picture
@@ -104,6 +107,7 @@ package enum HubPayload: Equatable, Sendable {
         json.member("title", group.title)
         json.member("avatar_url", group.avatarURL)
         Self.write(group.picture, to: &json)
+        if group.isForAdded { json.member("for_added", true) }
         json.member("expire_after", group.expireAfter.map(Int.init))
         json.member("creator", group.creator?.description)
       case .profile(let profile):
@@ -164,6 +168,7 @@ package enum HubPayload: Equatable, Sendable {
       isFit { try ProfileChange(avatarURL: url).check() } ? url : nil
     }
     group.picture = picture(in: object, named: group.avatarURL)
+    group.isForAdded = object["for_added"] == .bool(true)
     if case .integer(let lifetime)? = object["expire_after"] { group.expireAfter = HubLimits.lifetime(Int64(lifetime)) }
     group.creator = handle(object.text("creator"))
     return group

@@ -85,7 +85,10 @@ extension Session {
           HubPayload.Group(
             title: seen.title, avatarURL: seen.avatarURL, expireAfter: row.expireAfter, creator: seen.creator)))
       // The hub stores the payload once for each added user, so the picture follows in an operation of its own.
-      if try store.pictures.picture(seen.avatarURL) != nil { try queue(.avatar(seen.avatarURL), of: row) }
+      if let picture = try store.pictures.picture(seen.avatarURL) {
+        let group = HubPayload.Group(avatarURL: seen.avatarURL, picture: picture, isForAdded: true)
+        try queue(.avatar, in: row.key, payload: .group(group))
+      }
     case .remove(let handles):
       arguments.handles = handles
       try queue(.remove, in: row.key, arguments)
@@ -144,7 +147,7 @@ extension Session {
   }
 
   /// Queues the profile of the user for the hub.
-  func queueProfile() throws {
+  package func queueProfile() throws {
     guard destination == .hub, let user = try store.users.user(handle) else { return }
     try checkHub()
     var arguments = HubArguments()

@@ -16,6 +16,7 @@ extension Messenger {
     _ handle: Handle, _ profile: ProfileChange = ProfileChange(), ifAbsent: Bool = false
   ) throws -> User {
     try profile.check()
+    try expectPicture(profile.avatarURL)
     let store = try createdStore()
     return try store.write {
       if store.isLinked {

@@ -279,7 +279,7 @@ package struct Conversations {
     try store.pictures.release(before)
   }
 
-  private func avatarURL(of conversation: ConversationKey) throws -> String? {
+  package func avatarURL(of conversation: ConversationKey) throws -> String? {
     var statement = try store.connection.prepare("SELECT avatar_url FROM conversation WHERE id = ?")
     statement.bind(conversation)
     return try statement.step() ? statement.optionalText(0) : nil

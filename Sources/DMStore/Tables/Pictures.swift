@@ -15,15 +15,6 @@ package struct Pictures {
     try insert.run()
   }
 
-  /// The URL that a user or a group gets whose profile or settings have a URL, and perhaps the picture that it names.
-  ///
-  /// Adds the picture. A URL that names a picture which is neither given nor in the store becomes nil.
-  package func accept(_ url: String?, _ picture: Picture?) throws -> String? {
-    guard let hash = url.flatMap({ ContentHash(url: $0) }) else { return url }
-    if let picture, picture.sha256 == hash { try insert(picture) }
-    return try self.picture(url) == nil ? nil : url
-  }
-
   /// The picture with this name; nil if the text is the URL of another picture, or if the store lacks the picture.
   package func picture(_ url: String?) throws -> Picture? {
     guard let hash = url.flatMap({ ContentHash(url: $0) }) else { return nil }
