@@ -16,7 +16,7 @@ enum Entered: Equatable {
       case .reply: ("N TEXT", "answer message N")
       case .edit: ("N TEXT", "change the text of your message N")
       case .react: ("[N] EMOJI", "react to N, or to others' last message; repeat to undo")
-      case .delete: ("N [everyone]", "delete message N for yourself, or for all")
+      case .delete: ("N [everyone]", "delete N for yourself, or for all")
       case .attach: ("FILE", "send a file")
       case .search: ("WORDS", "search this conversation")
       case .go: ("N", "go to message N")
@@ -69,7 +69,7 @@ enum Entered: Equatable {
       "  /edit [N]".padded(to: 23) + "edit message N, or your last, in the line",
       "", "  Enter".padded(to: 23) + "send; Alt-Enter begins a new line",
       "  Up".padded(to: 23) + "on an empty line: edit your last message",
-      "  PageUp, PageDown".padded(to: 23) + "scroll back and forward; Esc goes to the end",
+      "  PageUp, PageDown".padded(to: 23) + "scroll; Esc goes to the end",
       "  Tab".padded(to: 23) + "complete a command, a number, a name or a file",
       "  Ctrl-C".padded(to: 23) + "leave, and keep the text as a draft",
     ]
