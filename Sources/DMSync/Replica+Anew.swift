@@ -35,7 +35,10 @@ extension Replica {
     for range in deleted { try store.hubKnown.setDeleted(range, in: row.key) }
     try store.hubFloors.end(
       row.key, hidden: store.readState.hidden(.deleted, from: me, in: row.key) + deleted)
-    if reason != .seesMore { try keepCopy(of: row) }
+    if reason != .seesMore {
+      try keepCopy(of: row)
+      try forgetMarks(in: row.key)
+    }
     // Operations are queued again even if the hub has all of them, because the hub may be restored again before the log
     // is pulled.
     try queueAgain(row)
@@ -52,6 +55,15 @@ extension Replica {
     state.fault = nil
     try store.hubConversations.write(state)
     begunAnew.append(row.id)
+  }
+
+  /// Removes the ranges of messages from the own states that were exchanged with the hub before it was restored, because
+  /// the messages get other numbers.
+  private func forgetMarks(in conversation: ConversationKey) throws {
+    guard var row = try store.hubOwnStates.row(conversation) else { return }
+    func withoutMarks(_ state: [UInt8]) -> [UInt8] { OwnState(bytes: state)?.withoutMarks().bytes ?? state }
+    (row.state, row.given) = (row.state.map(withoutMarks), row.given.map(withoutMarks))
+    try store.hubOwnStates.write(row)
   }
 
   /// Copies to a file the messages that the user sees, because the hub may have lost them, and their authors may never
