@@ -6,13 +6,11 @@ extension Invocation {
   /// - Throws: `hub_unreachable`, `unknown_attachment`.
   package func fetch(_ part: AttachmentPart, of attachments: [Attachment]) throws {
     let messenger = try messenger()
-    let progress = Progress(self)
-    try Interruption.heeded(progress) { interruption in
+    try Interruption.heeded(Progress(self)) { step in
       try messenger.fetch(part, of: attachments) {
         Carrier.start(for: messenger).fault
       } progress: { done, all in
-        progress.show("\(TextFormat.size(done)) of \(TextFormat.size(all))")
-        try interruption.check()
+        try step("\(TextFormat.size(done)) of \(TextFormat.size(all))")
       }
     }
   }

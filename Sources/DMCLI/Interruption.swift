@@ -17,14 +17,24 @@ package final class Interruption {
   /// Unblocks the signals; a signal that arrived while they were blocked ends the program.
   package func end() { signals.unblock() }
 
-  /// Runs `body` while the signals are blocked; if `body` throws `Ended`, its signal ends the program.
-  package static func heeded<T>(_ progress: Progress, _ body: (Interruption) throws -> T) throws -> T {
+  /// Runs `body` while the signals are blocked; if a signal arrives, it ends the program.
+  ///
+  /// - Parameter body: gets a function that it must call often with the current step: the function shows the step, and
+  ///   throws if a signal has arrived.
+  package static func heeded<T>(
+    _ progress: Progress, _ body: (_ step: @escaping (String) throws -> Void) throws -> T
+  ) throws -> T {
     let interruption = Interruption()
     defer {
       progress.clear()
       interruption.end()
     }
-    return try interruption.heeded(progress) { try body(interruption) }
+    return try interruption.heeded(progress) {
+      try body { step in
+        progress.show(step)
+        try interruption.check()
+      }
+    }
   }
 
   /// Runs `body`; if `body` throws `Ended`, its signal ends the program, because the work of `body` is not done.

@@ -5,12 +5,8 @@ extension Invocation {
   /// Makes a small picture of a file, and shows the progress on a terminal; '-' is standard input.
   package func picture(_ file: String) throws -> Picture {
     let messenger = try messenger()
-    let progress = Progress(self)
-    return try Interruption.heeded(progress) { interruption in
-      try messenger.preparePicture(file == "-" ? .descriptor(Stream.input.rawValue) : .file(file)) { doing in
-        progress.show(doing)
-        try interruption.check()
-      }
+    return try Interruption.heeded(Progress(self)) { step in
+      try messenger.preparePicture(AttachmentSource(operand: file), progress: step)
     }
   }
 

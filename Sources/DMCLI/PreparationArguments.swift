@@ -49,8 +49,7 @@ package struct PreparationArguments {
     if files.filter({ $0 == "-" }).count > 1 { throw usage("'-' was given more than once; standard input is one file") }
     let progress = Progress(call)
     for file in files {
-      let result = try prepare(
-        file == "-" ? .descriptor(Stream.input.rawValue) : .file(file), name, messenger, progress)
+      let result = try prepare(AttachmentSource(operand: file), name, messenger, progress)
       for advice in result.advice where warnings.said.insert(advice).inserted { printError(call.command.name, advice) }
       try body(result.map(\.attachment))
     }
@@ -63,12 +62,8 @@ package struct PreparationArguments {
     _ source: AttachmentSource, _ name: String?, _ messenger: Messenger, _ progress: Progress
   ) throws -> Result<Messenger.Prepared, DMError> {
     do {
-      return try Interruption.heeded(progress) { interruption in
-        .success(
-          try messenger.prepare(source, name: name, options) { doing in
-            progress.show(doing)
-            try interruption.check()
-          })
+      return try Interruption.heeded(progress) { step in
+        .success(try messenger.prepare(source, name: name, options, progress: step))
       }
     } catch let error as DMError {
       return .failure(error)
@@ -100,6 +95,11 @@ package func byteCount(_ text: String, of option: String) throws -> Int {
     throw usage("'\(text)' is not a size for \(option); write 500M or 20G")
   }
   return size
+}
+
+extension AttachmentSource {
+  /// The file that an operand names; '-' is standard input.
+  init(operand: String) { self = operand == "-" ? .descriptor(Stream.input.rawValue) : .file(operand) }
 }
 
 extension Result<Messenger.Prepared, DMError> {

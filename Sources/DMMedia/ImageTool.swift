@@ -68,7 +68,7 @@ struct ImageTool {
   /// - Parameter hasProfile: whether the image has a profile from which to convert. An image without a profile is sRGB;
   ///   a conversion from the profile that vips assumes would change its colours.
   func thumbnail(
-    _ name: String, hasProfile: Bool, side: Int = thumbnailSide, quality: Int = 75, to output: String
+    _ name: String, hasProfile: Bool, side: Int, quality: Int, to output: String
   ) throws -> Tool.Outcome {
     let profile = hasProfile ? ["--export-profile", "srgb"] : []
     // Leaves the profile out: browsers treat an image without a profile as sRGB, and the profile would be as large as

@@ -22,13 +22,9 @@ extension Preparer {
     }
     if let picture = try Picture(file.path) { return picture }
     let tool = ImageTool(bench, pixels: file.width.flatMap { width in file.height.map { width * $0 } })
-    let format = file.format == .jpeg ? MediaFormat.jpeg : .webp
-    let hasProfile = try ImageHeader.read(file.path, as: file.format)?.hasProfile ?? false
     for (number, size) in Self.sizes.enumerated() {
-      let output = "picture\(number).\(format.fileExtensions[0])"
-      var outcome = try tool.thumbnail(
-        fileName(of: file.path), hasProfile: hasProfile, side: size.side, quality: size.quality, to: output)
-      if let small = try made(output, format, &outcome), let picture = try Picture(small.path) { return picture }
+      let (small, outcome) = try reduced(file, tool, to: "picture\(number)", side: size.side, quality: size.quality)
+      if let small, let picture = try Picture(small.path) { return picture }
       if case .missing = outcome {
         throw refused("must be made smaller or into another format; install \(ImageTool.package)")
       }

@@ -141,12 +141,23 @@ extension Preparer {
   }
 
   private func addThumbnail(to file: inout PreparedFile, _ tool: ImageTool) throws {
-    let format = file.format == .jpeg ? MediaFormat.jpeg : .webp
-    let output = "thumbnail.\(format.fileExtensions[0])"
-    let hasProfile = try ImageHeader.read(file.path, as: file.format)?.hasProfile ?? false
-    var outcome = try tool.thumbnail(fileName(of: file.path), hasProfile: hasProfile, to: output)
-    file.thumbnail = try made(output, format, &outcome)
+    let (thumbnail, outcome) = try reduced(file, tool, to: "thumbnail", side: ImageTool.thumbnailSide, quality: 75)
+    file.thumbnail = thumbnail
     file.advice += imageAdvice(outcome, "has no thumbnail")
+  }
+
+  /// Makes a small image of a prepared image: a JPEG of a JPEG, otherwise a WebP.
+  ///
+  /// - Parameter name: the name of the result, without an extension.
+  func reduced(_ file: PreparedFile, _ tool: ImageTool, to name: String, side: Int, quality: Int) throws
+    -> (PreparedFile.Thumbnail?, Tool.Outcome)
+  {
+    let format = file.format == .jpeg ? MediaFormat.jpeg : .webp
+    let output = "\(name).\(format.fileExtensions[0])"
+    let hasProfile = try ImageHeader.read(file.path, as: file.format)?.hasProfile ?? false
+    var outcome = try tool.thumbnail(
+      fileName(of: file.path), hasProfile: hasProfile, side: side, quality: quality, to: output)
+    return (try made(output, format, &outcome), outcome)
   }
 
   private func imageAdvice(_ outcome: Tool.Outcome, _ lack: String) -> [String] {

@@ -20,14 +20,15 @@ public struct Picture: Equatable, Sendable {
 }
 
 extension ContentHash {
-  private static let scheme = "nih:sha-256;"
+  /// The text with which the name of each picture begins.
+  package static let urlScheme = "nih:sha-256;"
 
   /// The name of a picture with this hash: `nih:sha-256;` and 64 hexadecimal digits (RFC 6920, section 7).
-  package var url: String { Self.scheme + description }
+  package var url: String { Self.urlScheme + description }
 
   /// The hash in the name of a picture; nil if the text is not such a name, byte for byte.
   package init?(url: String) {
-    self.init(String(decoding: url.utf8.dropFirst(Self.scheme.utf8.count), as: UTF8.self))
+    self.init(String(decoding: url.utf8.dropFirst(Self.urlScheme.utf8.count), as: UTF8.self))
     // Swift also takes texts with other bytes for equal, such as one with a Greek question mark for the semicolon.
     guard self.url.utf8.elementsEqual(url.utf8) else { return nil }
   }

@@ -143,9 +143,7 @@ extension Replica {
     var group: HubPayload.Group?
     switch operation.act {
     case .title: group = HubPayload.Group(title: seen.title)
-    case .avatar:
-      let picture = try store.pictures.picture(seen.avatarURL)
-      group = HubPayload.Group(avatarURL: seen.avatarURL, picture: picture)
+    case .avatar: group = try Session(messenger, store, me).avatar(seen.avatarURL)
     default: arguments.expireAfter = .some(row.expireAfter)
     }
     try store.outbox.queueAgain(

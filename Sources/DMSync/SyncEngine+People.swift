@@ -23,7 +23,8 @@ extension SyncEngine {
     guard case .success(let handle) = Result(catching: { try Handle(person.handle) }) else { return }
     let user = try store.users.key(handle) ?? store.users.insert(handle, at: person.createdAt)
     try store.hub.set(person.id, of: user)
-    if user == (try hub().user), try store.outbox.pending().contains(where: { $0.act == .profile }) { return }
+    let isMe = try hub().user == user
+    if isMe, try store.outbox.pending().contains(where: { $0.act == .profile }) { return }
     let profile = HubPayload.profile(person.profile)
     if let picture = profile.picture { try store.pictures.insert(picture) }
     try store.users.update(
@@ -32,7 +33,7 @@ extension SyncEngine {
         displayName: profile.displayName ?? "", bio: profile.bio ?? "", avatarURL: profile.avatarURL ?? "",
         showsPresence: person.showsPresence), at: .now)
     // Another machine of the user, which did not have the picture, has changed the profile.
-    if user == (try hub().user), profile.picture == nil, try store.pictures.picture(profile.avatarURL) != nil {
+    if isMe, profile.picture == nil, try store.pictures.picture(profile.avatarURL) != nil {
       try Session(messenger, store, user).queueProfile()
     }
   }

@@ -40,6 +40,6 @@ enum TableDigestAudit {
         coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'change'), 0) - coalesce(max(rev), 0) FROM change
       """)
     guard try rows.step(), rows.int(0) != 0 || rows.int(1) != 0 else { return nil }
-    return "changes are missing, so followers are not told of them"
+    return "changes are missing, so followers do not get events for them"
   }
 }

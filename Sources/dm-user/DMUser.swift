@@ -42,7 +42,7 @@ package struct DMUser: Program {
         "presence", operands: "[USER]...",
         "print whether users are online: each USER, or all who share a conversation with you",
         options: [follow], run: printPresence),
-      Command.Subcommand("block", operands: "USER...", "hide all that a user sends; that user is not told") {
+      Command.Subcommand("block", operands: "USER...", "hide all that a user sends, without notifying the user") {
         try setBlocked(true, $0)
       },
       Command.Subcommand("unblock", operands: "USER...", "stop hiding what a user sends") { try setBlocked(false, $0) },

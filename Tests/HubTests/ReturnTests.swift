@@ -103,7 +103,7 @@ struct ReturnTests {
     for machine in machines { try machine.check() }
   }
 
-  @Test func `a former member's store is sound even if it was never told who owns the group`() throws {
+  @Test func `a former member's store is sound even if it does not know who owns the group`() throws {
     let (alice, bob, carol) = (try hub.joined("alice"), try hub.joined("bob"), try hub.joined("carol"))
     try settle([alice, bob, carol])
     let ops = try ConversationReference("+ops")

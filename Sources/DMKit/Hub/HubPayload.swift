@@ -50,10 +50,9 @@ package enum HubPayload: Equatable, Sendable {
     package var creator: Handle?
 
     package init(
-      title: String? = nil, avatarURL: String? = nil, picture: Picture? = nil, isForAdded: Bool = false,
-      expireAfter: Int64? = nil, creator: Handle? = nil
+      title: String? = nil, avatarURL: String? = nil, picture: Picture? = nil, expireAfter: Int64? = nil,
+      creator: Handle? = nil
     ) {
-      self.isForAdded = isForAdded
       self.title = title
       self.avatarURL = avatarURL
       self.picture = picture

@@ -85,22 +85,24 @@ extension Session {
           HubPayload.Group(
             title: seen.title, avatarURL: seen.avatarURL, expireAfter: row.expireAfter, creator: seen.creator)))
       // The hub stores the payload once for each added user, so the picture follows in an operation of its own.
-      if let picture = try store.pictures.picture(seen.avatarURL) {
-        let group = HubPayload.Group(avatarURL: seen.avatarURL, picture: picture, isForAdded: true)
-        try queue(.avatar, in: row.key, payload: .group(group))
-      }
+      var group = try avatar(seen.avatarURL)
+      group.isForAdded = true
+      if group.picture != nil { try queue(.avatar, in: row.key, payload: .group(group)) }
     case .remove(let handles):
       arguments.handles = handles
       try queue(.remove, in: row.key, arguments)
     case .leave: try queue(.leave, in: row.key)
     case .title(let title): try queue(.title, in: row.key, payload: .group(HubPayload.Group(title: title)))
-    case .avatar(let url):
-      let picture = try store.pictures.picture(url)
-      try queue(.avatar, in: row.key, payload: .group(HubPayload.Group(avatarURL: url, picture: picture)))
+    case .avatar(let url): try queue(.avatar, in: row.key, payload: .group(avatar(url)))
     case .expire(let lifetime):
       arguments.expireAfter = .some(lifetime)
       try queue(.expire, in: row.key, arguments)
     }
+  }
+
+  /// The URL of a group's picture, and the picture if the store has it.
+  package func avatar(_ url: String?) throws -> HubPayload.Group {
+    HubPayload.Group(avatarURL: url, picture: try store.pictures.picture(url))
   }
 
   /// Marks messages as delivered to the user, and queues a receipt if any of them was not delivered before.

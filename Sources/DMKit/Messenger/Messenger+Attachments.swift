@@ -29,28 +29,40 @@ extension Messenger {
     _ source: AttachmentSource, name: String? = nil, _ options: PreparationOptions = PreparationOptions(),
     progress: @escaping (String) throws -> Void = { _ in }
   ) throws -> Prepared {
-    // Checks the permission of the user before the long work of the preparation.
-    try lookAhead { _ in }
-    return try location.keepingFolders { try prepareInStore(source, name: name, options, progress) }
+    let name = name ?? source.name
+    return try preparing(source, name: name, options, progress) { preparer, copy, hash in
+      try install(copy, hash, name: name, preparer, progress)
+    }
   }
 
-  private func prepareInStore(
+  /// Calls `body` with a private copy of a source, in a work folder that is removed afterwards.
+  ///
+  /// - Parameter body: gets a preparer for the folder, the path of the copy, and the hash of a file that is sent as it is.
+  func preparing<T>(
     _ source: AttachmentSource, name: String?, _ options: PreparationOptions,
-    _ progress: @escaping (String) throws -> Void
+    _ progress: @escaping (String) throws -> Void, _ body: (Preparer, _ copy: String, _ hash: ContentHash?) throws -> T
+  ) throws -> T {
+    // Checks the permission of the user before the long work of the preparation.
+    try lookAhead { _ in }
+    return try location.keepingFolders {
+      try location.contents.create()
+      let work = try WorkFolder(.attachment, in: location.contents.path)
+      let copy = "\(work.path)/source"
+      let hash = try source.copy(to: copy, hashes: options.asFile, maximum: options.maximumSize, progress)
+      let preparer = Preparer(folder: work.path, options: options, progress: progress, name: name)
+      return try body(preparer, copy, hash)
+    }
+  }
+
+  /// Prepares a private copy, and stores the result as an attachment of the user.
+  private func install(
+    _ copy: String, _ hash: ContentHash?, name: String?, _ preparer: Preparer, _ progress: (String) throws -> Void
   ) throws -> Prepared {
     let contents = location.contents
-    try contents.create()
-    let folder = try WorkFolder(.attachment, in: contents.path)
-    let copy = "\(folder.path)/source"
-    let copied = try source.copy(
-      to: copy, hashes: options.asFile, maximum: options.maximumSize, progress)
-    let file =
-      options.asFile
-      ? try PreparedFile(asIs: copy)
-      : try Preparer(folder: folder.path, options: options, progress: progress, name: name ?? source.name).prepare(copy)
+    let file = try preparer.prepare(copy)
     let attachment = try Attachment(
-      file, name: file.name(name ?? source.name, keeps: options.asFile),
-      sha256: copied ?? contentHash(ofFile: file.path) { try progress("computing its hash") })
+      file, name: file.name(name, keeps: preparer.options.asFile),
+      sha256: hash ?? contentHash(ofFile: file.path) { try progress("computing its hash") })
     try contents.install(file.path, as: attachment.sha256) { try progress("writing it to the disk") }
     if let file = file.thumbnail, let thumbnail = attachment.thumbnail {
       try contents.install(file.path, as: thumbnail.sha256)

@@ -1,7 +1,6 @@
 internal import DMMedia
 public import DMModel
 internal import DMStore
-internal import DMSystem
 
 extension Messenger {
   /// Makes a small picture of an image, for `setProfile` or `setPicture`.
@@ -16,49 +15,38 @@ extension Messenger {
   public func preparePicture(
     _ source: AttachmentSource, progress: @escaping (String) throws -> Void = { _ in }
   ) throws -> Picture {
-    // Checks the permission of the user before the long work of the preparation.
-    try lookAhead { _ in }
-    return try location.keepingFolders {
-      try location.contents.create()
-      let folder = try WorkFolder(.attachment, in: location.contents.path)
-      let copy = "\(folder.path)/source"
-      let options = PreparationOptions()
-      _ = try source.copy(to: copy, hashes: false, maximum: options.maximumSize, progress)
-      return try Preparer(folder: folder.path, options: options, progress: progress, name: source.name).picture(copy)
+    try preparing(source, name: source.name, PreparationOptions(), progress) { preparer, copy, _ in
+      try preparer.picture(copy)
     }
   }
+
+  // Each of these functions reads the URL and the picture in one transaction, because another process may replace them.
 
   /// The picture of a user; without a handle, that of the acting user.
   ///
   /// - Throws: `unknown_user`; `unknown_attachment` if the user has no picture in the store.
   public func picture(of handle: Handle? = nil) throws -> Picture {
-    let user = try user(handle)
-    return try picture(of: user.handle.description) { store in try store.users.user(user.handle)?.avatarURL }
+    let handle = try user(handle).handle
+    let found = try existingStore().map { store in
+      try store.read { try store.pictures.named(store.users.user(handle)?.avatarURL) }
+    }
+    return try picture(found, of: handle.description)
   }
 
   /// The picture of a group.
   ///
   /// - Throws: `unknown_conversation`, `ambiguous_title`; `unknown_attachment` if the group has no picture in the store.
   public func picture(ofGroup reference: ConversationReference) throws -> Picture {
-    let id = try conversation(reference).id
-    return try picture(of: reference.description) { store in
-      guard let key = try store.conversations.row(id)?.key, let me = try store.users.key(identity.handle) else {
-        return nil
-      }
-      return try store.conversations.seen(key, as: Viewer(store, me))?.avatarURL
+    try expectStore(with: reference)
+    let found = try reading(nil as Pictures.Named?) { session in
+      try session.store.pictures.named(session.asSeen(session.find(reference)).avatarURL)
     }
+    return try picture(found, of: reference.description)
   }
 
-  /// Reads the URL and the picture in one transaction, because another process may replace the picture.
-  private func picture(of subject: String, _ url: (Store) throws -> String?) throws -> Picture {
-    let found = try existingStore().map { store in
-      try store.read {
-        let url = try url(store)
-        return (url, try store.pictures.picture(url))
-      }
-    }
-    if let picture = found?.1 { return picture }
-    let lack = found?.0.map {
+  private func picture(_ found: Pictures.Named?, of subject: String) throws -> Picture {
+    if let picture = found?.picture { return picture }
+    let lack = found?.url.map {
       ContentHash(url: $0) == nil
         ? "the picture of '\(subject)' is not in the store, but at '\($0)'"
         : "the store lacks the picture of '\(subject)'"

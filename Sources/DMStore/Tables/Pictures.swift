@@ -15,14 +15,17 @@ package struct Pictures {
     try insert.run()
   }
 
+  package typealias Named = (url: String?, picture: Picture?)
+
+  /// A URL and the picture that it names.
+  package func named(_ url: String?) throws -> Named { (url, try picture(url)) }
+
   /// The picture with this name; nil if the text is the URL of another picture, or if the store lacks the picture.
   package func picture(_ url: String?) throws -> Picture? {
     guard let hash = url.flatMap({ ContentHash(url: $0) }) else { return nil }
     var row = try store.connection.prepare("SELECT bytes FROM picture WHERE hash = ?")
     row.bind(hash.bytes)
-    return try row.step()
-      ? Picture(bytes: row.withBytes(0) { Array($0 ?? UnsafeRawBufferPointer(start: nil, count: 0)) }, sha256: hash)
-      : nil
+    return try row.step() ? Picture(bytes: row.withBytes(0) { $0.map(Array.init) ?? [] }, sha256: hash) : nil
   }
 
   /// Deletes the picture with this name, if no user, conversation or former participant has it.
@@ -45,11 +48,12 @@ package struct Pictures {
   package func deleteUnused() throws {
     var delete = try store.connection.prepare(
       """
-      DELETE FROM picture WHERE 'nih:sha-256;' || lower(hex(hash)) NOT IN (
+      DELETE FROM picture WHERE ? || lower(hex(hash)) NOT IN (
         SELECT avatar_url FROM user WHERE avatar_url IS NOT NULL
         UNION ALL SELECT avatar_url FROM conversation WHERE avatar_url IS NOT NULL
         UNION ALL SELECT avatar_url FROM former WHERE avatar_url IS NOT NULL)
       """)
+    delete.bind(ContentHash.urlScheme)
     try delete.run()
   }
 }
