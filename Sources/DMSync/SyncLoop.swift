@@ -12,6 +12,8 @@ package final class SyncLoop {
   private let signals: SignalBridge
   private let location: StoreLocation
   private var running = RunningState()
+  /// The requests at the start of the last attempt to connect.
+  private var seen = SyncRequests()
   private var lock: FileLock?
   /// Microseconds until the next attempt after a fault.
   private var nextPause: Int64 = 0
@@ -26,6 +28,7 @@ package final class SyncLoop {
 
   /// All pauses and timeouts are in microseconds.
   private static let comparePause: Int64 = 30_000_000
+  private static let standbyPause: Int64 = 10_000_000
   private static let refreshPause: Int64 = 1_000_000
   private static let longestPause: Int64 = 60_000_000
   private static let refusedPause: Int64 = 15 * 60_000_000
@@ -102,7 +105,7 @@ package final class SyncLoop {
   }
 
   private func carry() throws {
-    let asked = asked
+    seen = requests
     try show(.connecting)
     try engine.connect()
     running.takesFiles = engine.hello?.hasFiles != false
@@ -111,7 +114,7 @@ package final class SyncLoop {
     // pushes, such as the receipts for these entries.
     try engine.pull()
     running.lastSyncAt = engine.answeredAt
-    running.pulled = asked
+    running.pulled = seen.comparison
     try show(running.state)
     try engine.drain()
     running.attempts = 0
@@ -119,7 +122,7 @@ package final class SyncLoop {
     running.isRefused = false
     running.nextAttemptAt = nil
     running.lastSyncAt = engine.answeredAt
-    running.answered = asked
+    running.answered = seen.comparison
     running.setAside = engine.setAside.mapValues(\.rawValue)
     running.listens = engine.listens && engine.hello?.takesTurns != true
     try show(engine.hello?.pollSeconds == nil ? .live : .polling)
@@ -198,11 +201,13 @@ package final class SyncLoop {
       try engine.wait(for: .microseconds(Self.comparePause), until: due)
       lastSuccess = monotonicMicroseconds()
       // A standby may become a primary, which the hub reports only on a new connection.
-      if engine.hello?.isStandby == true, monotonicMicroseconds() - connectedAt > Self.comparePause {
+      if engine.hello?.isStandby == true,
+        requests != seen || monotonicMicroseconds() - connectedAt > Self.standbyPause
+      {
         connectedAt = monotonicMicroseconds()
         try carry()
       }
-      let asked = asked
+      let asked = requests.comparison
       let isAsked = asked != running.answered
       let isCompared = try engine.listen(readers.needHints())
       running.listens = engine.listens
@@ -238,26 +243,21 @@ package final class SyncLoop {
   /// Whether the store was removed.
   private var isGone: Bool { !fileExists(location.database) }
 
-  /// When a comparison was last requested, by the modification time of a file.
-  private var asked: Timestamp? { FileStatus(location.liveAsked)?.modified }
+  private var requests: SyncRequests { SyncRequests(at: location) }
 
   /// Waits before the next attempt to connect, for a random time that becomes longer with each fault, so that machines
   /// do not all connect at once.
   private func pause() { pause(for: nextPause) }
 
-  /// Waits for some microseconds, or until `bell` signals that an operation was queued here, or until the user requests
-  /// a comparison or joins again.
+  /// Waits for some microseconds, or until `bell` signals that an operation was queued here, or until a program requests
+  /// a comparison or the user joins again; does not wait if that happened during the last attempt.
   private func pause(for wait: Int64, orUntilRung bell: Watch? = nil) {
     let end = monotonicMicroseconds() + wait
-    let (credentials, asked) = (FileStatus(location.hub)?.modified, FileStatus(location.liveAsked)?.modified)
     let watch = Watch(location.live)
-    while monotonicMicroseconds() < end {
+    while monotonicMicroseconds() < end, requests == seen {
       var awaited = [Awaited(watch.descriptor, for: .reading), Awaited(bell?.descriptor, for: .reading)]
       if waitForAny(of: &awaited, until: min(end, monotonicMicroseconds() + 5_000_000)) { watch.drain() }
       if awaited[1].isReady { return }
-      // A request for a comparison touches `liveAsked`, and joining again replaces the credentials.
-      let isAsked = FileStatus(location.liveAsked)?.modified != asked
-      if isAsked || FileStatus(location.hub)?.modified != credentials { return }
     }
   }
 
@@ -266,6 +266,7 @@ package final class SyncLoop {
   private func note(_ fault: HubFault) throws {
     running.attempts += 1
     running.fault = fault.text
+    running.attempted = seen.comparison
     running.isRefused = fault.error.code == .hubRefused
     let longest = min(Self.longestPause, 1_000_000 << Int64(min(running.attempts, 10)))
     if case .refused = fault { nextPause = Self.refusedPause } else { nextPause = Int64.random(in: 0...longest) }

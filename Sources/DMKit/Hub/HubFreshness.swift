@@ -92,8 +92,8 @@ extension Messenger {
   ///
   /// - Parameters:
   ///   - end: the end of the wait, as a time of `monotonicMicroseconds`.
-  ///   - evenOffline: true to wait even while the sync process cannot reach the hub, and also until the queued
-  ///     operations are pushed.
+  ///   - evenOffline: true to make a new attempt even if the sync process could not reach the hub before, and to wait
+  ///     also until the queued operations are pushed.
   ///   - carry: starts the sync process; returns the reason if it cannot be started, otherwise nil.
   /// - Returns: nil after a comparison; otherwise the reason why the store was not compared, as a clause.
   package func compareWithHub(
@@ -121,9 +121,9 @@ extension Messenger {
         startsLeft -= 1
         if let fault = carry() { return fault }
       }
-      let hasFailed =
-        [.waiting, .refused].contains(running.state) && FileStatus(location.liveHub)?.modified != written
-      if hasFailed && (!evenOffline || running.isRefused) || monotonicMicroseconds() >= end { return running.words }
+      let isNew = FileStatus(location.liveHub)?.modified != written
+      let hasFailed = [.waiting, .refused].contains(running.state) && (evenOffline ? running.hasTried(request) : isNew)
+      if hasFailed || monotonicMicroseconds() >= end { return running.words }
       var awaited = [Awaited(watch.descriptor, for: .reading)]
       // The wait is short, because a sync process that ends changes no file.
       if waitForAny(of: &awaited, until: min(end, monotonicMicroseconds() + 50_000)) { watch.drain() }
@@ -145,6 +145,9 @@ extension Messenger {
 }
 
 extension RunningState {
+  /// Whether an attempt to connect that began after a request has failed.
+  fileprivate func hasTried(_ request: Timestamp) -> Bool { attempted.map { $0 >= request } ?? false }
+
   /// Whether the hub has answered in the last 10 seconds, and the sync process has learned of changes since.
   fileprivate var isFresh: Bool {
     guard listens, let lastSyncAt, [.live, .polling].contains(state) else { return false }

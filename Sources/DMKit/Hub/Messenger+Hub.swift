@@ -37,7 +37,7 @@ extension Messenger {
     guard !queued.isEmpty, let store = try existingStore() else { return nil }
     let bell = Watch(location.bell)
     let timeout = max(0, end - monotonicMicroseconds())
-    var (end, progress) = (end, FileProgress?.none)
+    var (end, progress, attempts) = (end, FileProgress?.none, AttemptRequests())
     while true {
       let rows = try store.read { try queued.compactMap { try store.outbox.row(at: $0) } }
       if let now = FileProgress(path: location.liveFile), now != progress,
@@ -59,6 +59,7 @@ extension Messenger {
         throw DMError(
           .hubUnreachable, "the hub does not have it yet; it is queued, and sent later", remedy: .showHubStatus)
       }
+      if runningState.fault != nil, !runningState.isRefused { attempts.make(at: location.liveAsked) }
       var awaited = [Awaited(bell.descriptor, for: .reading)]
       // Waits at most half a second at a time, in case the bell file cannot be watched.
       if waitForAny(of: &awaited, until: min(end, monotonicMicroseconds() + 500_000)) { bell.drain() }
@@ -68,6 +69,26 @@ extension Messenger {
   /// The current state of a message that was sent from this store; nil if the message no longer exists.
   package func sentMessage(_ id: Identifier) throws -> Message? {
     try reading(nil) { try $0.messageThatWaited(id) }
+  }
+}
+
+/// Requests to a sync process that it connects to the hub at once, although it pauses after a fault.
+///
+/// The pauses between the requests of one program become longer, so that a hub that does not answer is not flooded.
+private struct AttemptRequests {
+  /// Microseconds.
+  private var pause: Int64 = 500_000
+  private var due = monotonicMicroseconds()
+
+  /// Makes a request if it is time for one.
+  ///
+  /// - Parameter path: the file that the sync process watches.
+  mutating func make(at path: String) {
+    let now = monotonicMicroseconds()
+    guard now >= due else { return }
+    _ = SignalFile.advance(path)
+    pause *= 2
+    due = now + pause
   }
 }
 

@@ -13,6 +13,8 @@ package struct RunningState: Equatable {
   /// The modification time that the request file had at the last request after which everything was pulled, even if
   /// operations were still queued.
   package var pulled: Timestamp?
+  /// The modification time that the request file had at the start of the last attempt that failed.
+  package var attempted: Timestamp?
   package var fault: String?
   /// Whether the hub refuses the store.
   package var isRefused = false
@@ -37,6 +39,7 @@ package struct RunningState: Equatable {
     nextAttemptAt = object.time("next_attempt_at")
     answered = object.time("answered")
     pulled = object.time("pulled")
+    attempted = object.time("attempted")
     fault = object.text("fault")
     isRefused = object["is_refused"] == .bool(true)
     listens = object["listens"] == .bool(true)
@@ -56,6 +59,7 @@ package struct RunningState: Equatable {
       json.member("next_attempt_at", nextAttemptAt.map { Int($0.microseconds) })
       json.member("answered", answered.map { Int($0.microseconds) })
       json.member("pulled", pulled.map { Int($0.microseconds) })
+      json.member("attempted", attempted.map { Int($0.microseconds) })
       json.member("fault", fault)
       if isRefused { json.member("is_refused", true) }
       if listens { json.member("listens", true) }

@@ -1,3 +1,4 @@
+import DMModel
 import Foundation
 import JSONSupport
 import Testing
@@ -104,5 +105,27 @@ struct CarrierTests {
     let deadline = Date(timeIntervalSinceNow: 60)
     while try alice.texts("bob") != ["1 hello"], Date() < deadline { try alice.done("dm-sync") }
     #expect(try alice.texts("bob") == ["1 hello"])
+  }
+
+  @Test func `dm-sync and dm-send --wait end the pause of a sync process that could not reach the hub`() throws {
+    let hub = try HubFixture()
+    _ = try hub.machine("bob")
+    let (alice, carriers) = try carried(hub, "alice")
+    try alice.done("dm-send", ["--wait", "bob", "one"])
+    let name = PostgresServer.name(of: hub.database)
+    try hub.server.psql("postgres", "ALTER DATABASE \(name) ALLOW_CONNECTIONS false")
+    try hub.server.psql(
+      "postgres", "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '\(name)'")
+    try Torture.wait(until: "the sync process has a pause of over 40 seconds") {
+      let failed = try alice.run("dm-sync")
+      #expect(failed.status == .exit(69) && failed.stderr.contains("not currently accepting"), "\(failed.stderr)")
+      let status = try alice.done("dm-sync", ["status"]).record
+      guard let next = status["next_attempt_at"]?.string.flatMap(Timestamp.init) else { return false }
+      return next.microseconds - Timestamp.now.microseconds > 40_000_000
+    }
+    try hub.server.psql("postgres", "ALTER DATABASE \(name) ALLOW_CONNECTIONS true")
+    let sent = try alice.run("dm-send", ["--wait", "bob", "two"])
+    #expect(sent.status == .exit(0), "\(sent.stderr)")
+    #expect(carriers.processes.count == 1)
   }
 }

@@ -36,9 +36,11 @@ struct HubPromotionTests {
     var status = try follower.record()
     while status["state"]?.string != "live" { status = try follower.record() }
     #expect(status["color"]?.string == "yellow")
+    try standby.psql(database, "SELECT pg_promote()")
+    // The sync process that runs connects again, because only a new connection shows that the standby is a primary.
+    #expect(try bob.sync().record["color"]?.string == "green")
     follower.process.send(SIGKILL)
     _ = follower.process.wait(seconds: 10)
-    try standby.psql(database, "SELECT pg_promote()")
     for machine in [alice, bob, alice, bob] { try machine.sync() }
     #expect(Set(try alice.texts("bob").map { $0.dropFirst(2) }) == ["one", "two", "three"])
     #expect(try alice.texts("bob").first == "1 one" && alice.texts("bob").count == 3)
