@@ -29,7 +29,7 @@ private let negations: Set<String> = [
 
 /// Whether the words differ only by a prefix such as `un`, or only one of them negates.
 ///
-/// If only one of them negates, the rest of the words is not compared.
+/// In the second case, the other parts of the two words may differ.
 private func isOpposite(_ one: String, _ other: String) -> Bool {
   if ["un", "in", "no"].contains(where: { $0 + one == other || $0 + other == one }) { return true }
   func isNegative(_ word: String) -> Bool {

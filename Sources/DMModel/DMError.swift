@@ -117,7 +117,7 @@ public struct DMError: Error, Equatable, Sendable {
       }
     }
 
-    /// Whether the error ends the run, because every other line would fail too.
+    /// Whether a program must stop at this error, because all further lines of its input would fail, too.
     public var isFatal: Bool {
       switch self {
       case .usage, .noStore, .cannotCreate, .inputOutput, .readOnlyStore, .busy, .storeTooNew,

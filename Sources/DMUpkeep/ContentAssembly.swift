@@ -16,7 +16,8 @@ final class ContentAssembly {
     var sum = SHA256()
   }
 
-  /// - Parameter takesDamaged: whether to leave out a content that does not match its hash; otherwise it is an error.
+  /// - Parameter takesDamaged: whether to go on after a content that does not match its hash, and leave this content
+  ///   out. If false, such a content is an error.
   init(in contents: ContentFolder, takesDamaged: Bool) throws {
     try contents.create()
     self.contents = contents

@@ -102,6 +102,7 @@ final class Chat {
   }
 
   private func load() throws {
+    guard model.isStale else { return }
     let isNew = model.conversation == nil
     try loader.load(&model)
     if isNew, model.conversation != nil { shownTyping = try acts.shownTyping() }
@@ -123,8 +124,8 @@ final class Chat {
       case .resized: model.resize(try Self.layout(call, messenger))
       case .ended: model.leave(.quit)
       }
-      // The next key may act on the messages on the screen, so these are updated first. A letter needs no update.
-      if model.isStale { try load() }
+      // The next key may act on the messages on the screen, so these are updated first.
+      try load()
     }
     window.putBack(events)
   }

@@ -60,7 +60,7 @@ struct ChatModel {
   var cannotMark = false
   var lack = Lack()
   /// Whether something must be read before the window can be drawn.
-  var isStale: Bool { lack != Lack() || !loaded.isSettled }
+  var isStale: Bool { lack != Lack() || !loaded.isSettled(height) }
   private(set) var end: End?
 
   var me: Handle { layout.me }

@@ -45,7 +45,7 @@ struct Commands {
     if words.allSatisfy(\.isWhitespace) { throw usage("write /search and the words to look for") }
     let lines = try acts.search(words)
     if lines.isEmpty { return .notice("nothing here matches '\(words)'; 'wor*' finds what begins with 'wor'") }
-    let count = lines.count == 1 ? "1 message" : "\(lines.count) messages"
+    let count = counted(lines.count, "message")
     let newest = lines.count < Conversing.mostFound ? "" : "the newest "
     return .panel(lines.reversed(), notice: "\(newest)\(count); /go N goes to one, Esc back")
   }

@@ -28,8 +28,9 @@ struct LoadedMessages {
   private var bottom: Bottom?
   private(set) var hasNewer = false
   private var hasOlder = true
-  /// Whether `settle` has finished since the screen last moved.
-  private(set) var isSettled = false
+  /// The height of the screen when `settle` last finished; nil if the messages or the scroll position have changed
+  /// since then.
+  private var settledHeight: Int?
   /// The number of the first unread message, which has a separator line above it.
   var firstUnread: Int?
 
@@ -41,14 +42,14 @@ struct LoadedMessages {
   /// Replaces the messages with the newest ones, and scrolls to the end.
   mutating func replace(_ newest: [Message]) {
     entries = newest.map { Entry(message: $0) }
-    (bottom, hasOlder, hasNewer, isSettled) = (nil, newest.count >= Self.page, false, false)
+    (bottom, hasOlder, hasNewer, settledHeight) = (nil, newest.count >= Self.page, false, nil)
   }
 
   /// Replaces the messages with some from the middle of the conversation,
   /// and puts the first of `after` at the bottom of the screen.
   mutating func replace(before: [Message], after: [Message]) {
     entries = (before + after).map { Entry(message: $0) }
-    (hasOlder, hasNewer, isSettled) = (true, true, false)
+    (hasOlder, hasNewer, settledHeight) = (true, true, nil)
     bottom = Bottom(index: min(before.count, entries.count - 1), hidden: 0)
   }
 
@@ -85,6 +86,7 @@ struct LoadedMessages {
 extension LoadedMessages {
   /// Inserts or replaces a message, unless its position is outside the messages in memory.
   mutating func take(_ message: Message) {
+    settledHeight = nil
     if let index = entries.lastIndex(where: { $0.message.id == message.id || $0.message.id == message.replaces }) {
       if message.seq == entries[index].message.seq {
         entries[index] = Entry(message: message)
@@ -103,11 +105,11 @@ extension LoadedMessages {
   }
 
   private mutating func remove(at index: Int) {
+    settledHeight = nil
     entries.remove(at: index)
     guard let old = bottom, old.index >= index else { return }
-    let wasBottom = old.index == index
-    bottom = entries.isEmpty ? nil : Bottom(index: max(0, old.index - 1), hidden: wasBottom ? 0 : old.hidden)
-    if wasBottom { isSettled = false }
+    let hidden = old.index == index ? 0 : old.hidden
+    bottom = entries.isEmpty ? nil : Bottom(index: max(0, old.index - 1), hidden: hidden)
   }
 
   /// The parts of these ranges whose messages are in memory.
@@ -143,7 +145,7 @@ extension LoadedMessages {
   /// Drops the rows, because the width of the screen has changed.
   mutating func forgetRows() {
     for index in entries.indices { entries[index].rows = nil }
-    isSettled = false
+    settledHeight = nil
   }
 }
 
@@ -166,17 +168,20 @@ extension LoadedMessages {
     if entries.isEmpty { return }
     bottom = last
     bottom?.hidden += rows
-    isSettled = false
+    settledHeight = nil
   }
 
   /// Scrolls forward by some rows, at most to the end.
   mutating func goOn(_ rows: Int) {
     bottom?.hidden -= rows
-    isSettled = false
+    settledHeight = nil
   }
 
   /// Scrolls to the newest message in memory.
-  mutating func goToEnd() { (bottom, isSettled) = (nil, false) }
+  mutating func goToEnd() { (bottom, settledHeight) = (nil, nil) }
+
+  /// Whether the rows of a screen of this height are there, so that `settle` has nothing to do.
+  func isSettled(_ height: Int) -> Bool { settledHeight.map { height <= $0 } ?? false }
 
   /// Stops scrolling here, because the missing messages cannot be read.
   mutating func halt() { bottom?.hidden = 0 }
@@ -197,7 +202,7 @@ extension LoadedMessages {
         index -= 1
       }
       if left <= 0 || bottom == nil {
-        isSettled = true
+        settledHeight = height
         return nil
       }
       bottom?.hidden -= left

@@ -86,7 +86,7 @@ struct Work {
       try call.print(FindingRecord(finding, message: finding.text), text: UpkeepText.line)
     }
     let count = result.findings.count
-    guard count == 0 else { throw DMError(.storeDamaged, "\(count) \(count == 1 ? "fault" : "faults") found") }
+    guard count == 0 else { throw DMError(.storeDamaged, "\(counted(count, "fault")) found") }
     if !call.isJSON, !call.isQuiet { try call.output.write("no fault found\(UpkeepText.before(result.lastUsedAt))\n") }
   }
 

@@ -10,19 +10,21 @@ enum UpkeepText {
   }
 
   static func line(_ backup: Backup) -> String {
-    "\(visible(backup.path)): \(backup.messageCount) messages, \(TextFormat.size(backup.sizeBytes))\(before(backup.lastUsedAt))"
+    "\(visible(backup.path)): \(counted(backup.messageCount, "message")), \(TextFormat.size(backup.sizeBytes))\(before(backup.lastUsedAt))"
   }
 
   static func line(_ restored: Restored) -> String {
     let faults = restored.faultCount
-    return "restored \(restored.messageCount) messages"
-      + (faults > 0 ? ", with \(faults) faults that do no harm; see dm-doctor check --deep" : "")
+    return "restored \(counted(restored.messageCount, "message"))"
+      + (faults > 0
+        ? ", with \(counted(faults, "fault")) that cause no harm; see dm-doctor check --deep" : "")
   }
 
   static func line(_ purged: Purged) -> String {
     """
-    removed \(purged.expiredCount) expired messages, \(purged.changesCount) old changes, \(purged.attachmentsCount) \
-    attachments that were not sent, \(purged.contentsCount) contents and \(purged.copiesCount) old copies, freed \
+    removed \(counted(purged.expiredCount, "expired message")), \(counted(purged.changesCount, "old change")), \
+    \(counted(purged.attachmentsCount, "unsent attachment")), \(counted(purged.contentsCount, "content")) and \
+    \(counted(purged.copiesCount, "old copy", "old copies")), freed \
     \(TextFormat.size(purged.freedBytes))\(before(purged.lastUsedAt))
     """
   }
@@ -30,9 +32,9 @@ enum UpkeepText {
   static func line(_ repaired: Repaired) -> String {
     let loss = repaired.lostChangesCount
     return """
-      indexed \(repaired.indexedCount) messages; corrected \(repaired.conversationsCount) conversations, \
-      \(repaired.participantsCount) participants and \(repaired.messagesCount) messages\
-      \(loss > 0 ? "; \(loss) changes were lost, and the change log continues after them" : "")\
+      indexed \(counted(repaired.indexedCount, "message")); corrected \(counted(repaired.conversationsCount, "conversation")), \
+      \(counted(repaired.participantsCount, "participant")) and \(counted(repaired.messagesCount, "message"))\
+      \(loss > 0 ? "; lost \(counted(loss, "change")), and the change log continues after that" : "")\
       \(before(repaired.lastUsedAt))
       """
   }
@@ -50,7 +52,8 @@ enum UpkeepText {
     if let oldest = statistics.oldestChangeAt { lines.append("changes   since \(TextFormat.dateAndTime(oldest))") }
     for copy in statistics.copies {
       let senders = copy.senders.map { visible($0) }.joined(separator: ", ")
-      let missing = copy.missingCount > 0 ? "; \(copy.missingCount) messages are missing here, of \(senders)" : ""
+      let missing =
+        copy.missingCount > 0 ? "; \(counted(copy.missingCount, "message")) of \(senders) missing here" : ""
       lines.append(
         "copy      \(visible(copy.path)), \(TextFormat.dateAndTime(copy.createdAt)), \(TextFormat.size(copy.sizeBytes))\(missing)"
       )

@@ -180,7 +180,7 @@ package struct DMHub: Program {
     if problems > 0 {
       try call.output.flush()
       throw DMError(
-        .hubDamaged, "the hub needs its administrator: \(problems == 1 ? "1 problem" : "\(problems) problems")")
+        .hubDamaged, "the hub needs its administrator: \(counted(problems, "problem"))")
     }
   }
 
@@ -196,13 +196,13 @@ package struct DMHub: Program {
   static func sweep(_ call: Invocation) throws {
     try call.arguments.atMost(0)
     let count = try asking(call) { try $0.sweep() }
-    if !call.isQuiet, !call.isJSON { try call.output.write("erased \(count) expired messages\n") }
+    if !call.isQuiet, !call.isJSON { try call.output.write("erased \(counted(count, "expired message"))\n") }
   }
 
   static func unstick(_ call: Invocation) throws {
     try call.arguments.atMost(0)
     let count = try asking(call) { try $0.unstick() }
-    if !call.isQuiet, !call.isJSON { try call.output.write("ended \(count) connections\n") }
+    if !call.isQuiet, !call.isJSON { try call.output.write("ended \(counted(count, "connection"))\n") }
   }
 }
 
@@ -230,7 +230,7 @@ extension DMHub {
     let count = findings.count { !$0.isNote }
     if count > 0 {
       try call.output.flush()
-      throw DMError(.hubDamaged, "\(count == 1 ? "1 fault" : "\(count) faults") found; 'dm-hub install' mends most")
+      throw DMError(.hubDamaged, "\(counted(count, "fault")) found; 'dm-hub install' mends most")
     }
   }
 
@@ -238,59 +238,5 @@ extension DMHub {
     try call.arguments.atMost(0)
     guard call.arguments[force] else { throw usage("this erases all messages on the hub; to do it, add --force") }
     try asking(call) { try $0.uninstall() }
-  }
-}
-
-extension HubLogin {
-  var line: String {
-    var parts = [handle]
-    if isDisabled { parts.append("revoked") }
-    if let login { parts.append(login) }
-    if let label { parts.append("on \(visible(label))") }
-    if let seenAt { parts.append("seen \(TextFormat.dateAndTime(seenAt))") }
-    if joinedAt == nil, let invitedUntil { parts.append("invited until \(TextFormat.dateAndTime(invitedUntil))") }
-    return parts.joined(separator: "  ")
-  }
-}
-
-extension HubLimit {
-  var line: String {
-    if let bytesPerHour { return "\(TextFormat.size(bytesPerHour)) in an hour" }
-    if let fileBytesPerHour { return "\(TextFormat.size(fileBytesPerHour)) of files in an hour" }
-    if let bytesPerPerson { return "\(TextFormat.size(bytesPerPerson)) of each person's messages and files" }
-    return "\(act ?? "") at most \(perMinute ?? 0) times in a minute"
-  }
-}
-
-extension HubErasure {
-  var line: String {
-    "forgot \(handle): \(messages) messages are erased, and they have left \(groups) groups"
-  }
-}
-
-extension HubServer {
-  var line: String {
-    var parts = [
-      "version \(version) on PostgreSQL \(serverVersion / 10_000)",
-      "\(size.persons) people with \(size.logins) machines, \(size.loginsToday) of them seen today",
-      "\(load.connections) connected; \(load.allConnections) of \(load.connectionLimit) connections taken",
-      "\(size.conversations) conversations", "\(size.entries) entries", TextFormat.size(size.bytes),
-    ]
-    if size.reports > 0 { parts.append("\(size.reports) reports") }
-    if load.standbys > 0 {
-      parts.append("\(load.standbys) standbys" + (load.standbySeconds.map { ", \($0) seconds behind" } ?? ""))
-    }
-    if let movedTo { parts.append("moved to \(movedTo)") }
-    return ([parts.joined(separator: "; ")] + problems.map { "problem: \($0)" }).joined(separator: "\n")
-  }
-}
-
-extension HubFinding {
-  var line: String { (isNote ? "note: " : "") + visible(text) }
-}
-
-extension HubVersions {
-  var line: String {
-    before == now ? "the hub is of version \(now)\n" : "the hub is of version \(now) now; it was of \(before)\n"
   }
 }

@@ -101,7 +101,8 @@ struct TextOptions {
     }
   }
 
-  /// The text of standard input; if it must be attached, also its unchanged bytes.
+  /// The text for the message, read from standard input and shortened as `--overflow` says; if the input must be
+  /// attached, also all bytes of the input.
   func standardInput() throws -> (text: String, whole: [UInt8]?) {
     var input = LineInput()
     let limit = overflow == .attach ? Self.attachedLimit : Outgoing.textLimit
@@ -174,7 +175,7 @@ extension DMSend {
       }
     }
     if skipsFailed, skippedCount > 0 {
-      printError(command.name, "skipped \(skippedCount) \(skippedCount == 1 ? "line" : "lines") that can never succeed")
+      printError(command.name, "skipped \(counted(skippedCount, "line")) that can never succeed")
     }
   }
 }

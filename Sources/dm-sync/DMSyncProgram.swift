@@ -235,7 +235,8 @@ extension DMSyncProgram {
     }
     try call.print(messenger.hubStatus()) { status in
       let (conversations, messages) = try messenger.counts()
-      return "joined the hub as \(status.user); \(conversations) conversations, \(messages) messages are here"
+      return
+        "joined the hub as \(status.user); \(counted(conversations, "conversation")) and \(counted(messages, "message")) are here"
     }
   }
 

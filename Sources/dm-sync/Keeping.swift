@@ -65,9 +65,9 @@ extension KeptContents {
           ? ", those of the last \($0 / 60) minutes"
           : $0 < 172_800 ? ", those of the last \($0 / 3600) hours" : ", those of the last \($0 / 86_400) days"
       }
-    let contents = "\(count) content\(count == 1 ? "" : "s"), \(TextFormat.size(bytes))"
+    let contents = "\(counted(count, "content")), \(TextFormat.size(bytes))"
     let size = self.limit.map { " of at most \(TextFormat.size($0))" } ?? ""
-    let parts = ["\(messageCount) message\(messageCount == 1 ? "" : "s")\(limit ?? "")", contents + size]
+    let parts = ["\(counted(messageCount, "message"))\(limit ?? "")", contents + size]
     return parts.joined(separator: "; ") + (self.limit == nil && limit == nil ? "; without limits" : "")
   }
 }

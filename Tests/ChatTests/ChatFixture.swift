@@ -44,10 +44,12 @@ struct ChatFixture {
       } catch let error as DMError {
         model.say(loader.acts.text(of: error), isFault: true)
       }
-      if model.isStale { try loader.load(&model) }
+      try load()
     }
-    try loader.load(&model)
+    try load()
   }
+
+  private mutating func load() throws { if model.isStale { try loader.load(&model) } }
 
   private mutating func enter() throws {
     let entered = try Entered(model.composition.line.text)
@@ -68,7 +70,7 @@ struct ChatFixture {
       for event in events { model.update(event) }
       try follower.markDelivered(events)
     }
-    try loader.load(&model)
+    try load()
   }
 
   /// Takes what happens until the state is as expected.
@@ -77,7 +79,7 @@ struct ChatFixture {
     while !isExpected(state) {
       try #require(ContinuousClock.now < end, "the state is still '\(state)'")
       for event in try follower.next(within: .milliseconds(100)) ?? [] { model.update(event) }
-      try loader.load(&model)
+      try load()
     }
   }
 

@@ -126,6 +126,15 @@ import Testing
     #expect(window.conversation.count == 12)
   }
 
+  @Test func `when the line has fewer rows than before, the conversation fills the rows above it`() throws {
+    var window = try window()
+    try window.press(.newline, .newline, .newline)
+    try window.press(Array(repeating: .pageUp, count: 20))
+    let shown = window.conversation
+    try window.press(.backspace, .backspace, .backspace)
+    #expect(window.conversation.count == shown.count + 3 && window.conversation.prefix(shown.count) == shown[...])
+  }
+
   @Test func `if a line could not be sent, the keys that were typed meanwhile are added below it, and nothing is sent`()
   {
     var composition = Composition(draft: nil)

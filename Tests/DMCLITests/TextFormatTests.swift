@@ -36,6 +36,11 @@ extension LocalTime {
       }
     }
 
+    @Test func `a noun after a number is singular only for one`() {
+      #expect([0, 1, 2].map { counted($0, "message") } == ["0 messages", "1 message", "2 messages"])
+      #expect([1, 3].map { counted($0, "entry", "entries") } == ["1 entry", "3 entries"])
+    }
+
     @Test func `a conversation is printed as the operand that refers to it`() {
       #expect(TextFormat.name(conversation(["alice", "bob"]), for: me) == "bob")
       #expect(TextFormat.name(conversation(["alice"]), for: me) == "alice")

@@ -163,7 +163,7 @@ struct PostgresTests {
     #expect(refused.map(\.fault) == ["unknown_message"])
   }
 
-  @Test func `transaction numbers that are ahead after a move neither hide nor repeat conversations`() throws {
+  @Test func `on a server with lower transaction numbers, comparisons neither miss nor repeat conversations`() throws {
     let hub = try PostgresHub()
     let alice = try hub.link("alice")
     let begin = HubOperation(.group, conversation: .random(.group(by: "alice")), payload: "{}")

@@ -60,7 +60,7 @@ struct StoreCandidates {
   private func meaning(of conversation: Conversation, besides value: String) -> String {
     let name = conversation.name
     var words = value.without("+#@") == name ? [] : [glimpse(name)]
-    if conversation.isGroup { words.append("\(conversation.participants.count) people") }
+    if conversation.isGroup { words.append(counted(conversation.participants.count, "person", "people")) }
     if conversation.unreadCount > 0 { words.append("\(conversation.unreadCount) unread") }
     return words.joined(separator: ", ")
   }

@@ -40,7 +40,9 @@ package struct KeyReader {
     return false
   }
 
-  /// Ends the input: a pending ESC becomes the Escape key, and a paste ends.
+  /// Completes what is pending: an ESC becomes the Escape key, and a paste ends.
+  ///
+  /// More bytes may follow.
   package mutating func finish() -> [Key] {
     defer { keys = [] }
     switch state {

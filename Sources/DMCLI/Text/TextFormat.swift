@@ -215,7 +215,7 @@ package enum TextFormat {
   }
 
   /// The URL of a picture, or words for the long name of a picture that is in the store.
-  private static func avatar(_ url: String) -> String { ContentHash(url: url) == nil ? url : "has a picture" }
+  private static func avatar(_ url: String) -> String { ContentHash(url: url) == nil ? url : "(with a picture)" }
 
   /// A conversation with all its details, for `dm-conversation`.
   ///
@@ -264,4 +264,11 @@ extension TextFormat {
     }
     return head + Mark.body(text.joined())
   }
+}
+
+/// A number and a noun: `1 message`, `2 messages`.
+///
+/// - Parameter plural: nil for the noun with an s.
+package func counted(_ count: Int, _ noun: String, _ plural: String? = nil) -> String {
+  "\(count) \(count == 1 ? noun : plural ?? noun + "s")"
 }

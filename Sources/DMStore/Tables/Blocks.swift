@@ -131,8 +131,8 @@ package struct Blocks {
 
   /// The time of the newest message that is not from a blocked user.
   ///
-  /// Nil if the participant's row need not have this time, because it is the time of the last activity of the
-  /// conversation.
+  /// Nil if this time is that of the conversation's last activity, and the user is a participant of a large group and
+  /// blocks none of its participants: then the row of the participant has NULL.
   private func lastActivity(of user: UserKey, in row: Conversations.Row, upTo end: Int) throws -> Timestamp? {
     var statement = try store.connection.prepare(
       """

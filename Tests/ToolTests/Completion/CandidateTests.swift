@@ -49,7 +49,7 @@ import Testing
     let made = try f.done("dm-conversation", ["create", "--title", "twice"], as: "alice").record
     let id = try #require(made["id"]?.string)
     _ = try f.sql("UPDATE conversation SET title = 'a' || char(8238, 10, 9) || 'b' WHERE title = 'twice'")
-    #expect(try lines(f, "dm-tail", "a").contains("\(id)\ta\\u{202E}  b, 1 people"))
+    #expect(try lines(f, "dm-tail", "a").contains("\(id)\ta\\u{202E}  b, 1 person"))
     _ = try f.sql("UPDATE conversation SET title = 'ops' WHERE id = (SELECT max(id) FROM conversation)")
     let found = try values(f, "dm-tail", "ops")
     #expect(found.count == 3 && found.contains(id) && !found.contains("+ops"))

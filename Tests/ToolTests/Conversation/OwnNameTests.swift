@@ -112,7 +112,7 @@ import Testing
     #expect(own["id"] != first["id"] && own["my_role"]?.string == "owner", "a group that was left does not count")
   }
 
-  @Test func `create --if-absent finds no group by title if another user created it or a given member is missing`()
+  @Test func `create --if-absent fails if another user created the group with the title, or it lacks a given member`()
     throws
   {
     let f = try fixture()

@@ -192,22 +192,6 @@ struct HubFormTests {
     #expect(try alice.done("dm-sync", ["pending"]).output.isEmpty)
   }
 
-  @Test func `limits are set and printed, and wrong ones are refused`() throws {
-    let hub = try HubFixture()
-    let before = try hub.hub(["limit"]).records
-    #expect(before.map { $0["bytes_per_hour"]?.int ?? $0["file_bytes_per_hour"]?.int } == [64 << 20, 1 << 30])
-    let set = try hub.hub(["limit", "--hour", "2M", "--files", "3M", "--disk", "none", "say=60", "begin=10"]).records
-    #expect(set.map { $0["act"]?.string ?? "" } == ["", "", "begin", "say"])
-    #expect(set[0]["bytes_per_hour"]?.int == 2 << 20 && set[1]["file_bytes_per_hour"]?.int == 3 << 20)
-    let lines = "2048 KiB in an hour\n3072 KiB of files in an hour\nsay at most 60 times in a minute\n"
-    #expect(try hub.hub(["limit", "begin=none", "--text"]).stdout == lines)
-    for wrong in ["say", "say=0", "say=many", "shout=1", "=1"] {
-      let refused = try hub.run(["limit", wrong])
-      #expect(refused.status == .exit(64) && refused.stderr.contains("'\(wrong)' is not ACT=N"), "\(refused.stderr)")
-    }
-    for wrong in ["64", "1k", "x"] { #expect(try hub.run(["limit", "--hour", wrong]).status == .exit(64)) }
-  }
-
   @Test func `installations at the same time wait for each other`() throws {
     let hub = try HubFixture()
     let install = "dm-hub --db '\(hub.database)' install"

@@ -5,8 +5,29 @@ import Testing
 
 @testable import TestSupport
 
-/// Hubs that have few connections left, and poolers in front of them.
+/// The limits of a hub; hubs that have few connections left, and poolers in front of them.
 struct HubLimitsTests {
+  @Test func `limits are set and printed, and wrong ones are refused`() throws {
+    let hub = try HubFixture()
+    let before = try hub.hub(["limit"]).records
+    #expect(before.map { $0["bytes_per_hour"]?.int ?? $0["file_bytes_per_hour"]?.int } == [64 << 20, 1 << 30])
+    let set = try hub.hub(["limit", "--hour", "2M", "--files", "3M", "--disk", "none", "say=60", "begin=10"]).records
+    #expect(set.map { $0["act"]?.string ?? "" } == ["", "", "begin", "say"])
+    #expect(set[0]["bytes_per_hour"]?.int == 2 << 20 && set[1]["file_bytes_per_hour"]?.int == 3 << 20)
+    let lines = """
+      each person sends at most 2048 KiB in an hour
+      each person uploads at most 3072 KiB of files in an hour
+      each person does 'say' at most 60 times in a minute
+
+      """
+    #expect(try hub.hub(["limit", "begin=none", "--text"]).stdout == lines)
+    for wrong in ["say", "say=0", "say=many", "shout=1", "=1"] {
+      let refused = try hub.run(["limit", wrong])
+      #expect(refused.status == .exit(64) && refused.stderr.contains("'\(wrong)' is not ACT=N"), "\(refused.stderr)")
+    }
+    for wrong in ["64", "1k", "x"] { #expect(try hub.run(["limit", "--hour", wrong]).status == .exit(64)) }
+  }
+
   @Test func `machines poll in turns if the hub has few free connections`() throws {
     let server = try PostgresServer { _ in ["max_connections=12"] }
     let hub = try HubFixture(server)

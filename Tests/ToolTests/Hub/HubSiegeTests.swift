@@ -128,7 +128,7 @@ struct HubSiegeTests {
     // As without a superuser, who forbids it.
     try hub.sql("GRANT EXECUTE ON FUNCTION pg_advisory_lock(bigint) TO PUBLIC")
     let locks = try hold("SELECT count(pg_advisory_lock(g)) FROM generate_series(1, 1000) g \\g /dev/null")
-    #expect(try hub.hub(["unstick", "--text"]).stdout == "ended 1 connections\n")
+    #expect(try hub.hub(["unstick", "--text"]).stdout == "ended 1 connection\n")
     let queue = try hold("LISTEN x; BEGIN; SELECT 1 \\g /dev/null")
     #expect(try hub.sql("SELECT dm.unstick('0 seconds')") == "1\n")
     for process in [locks, queue] { process.process.send(SIGKILL) }
