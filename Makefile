@@ -4,7 +4,10 @@ NAMES := $(notdir $(wildcard Sources/dm-*))
 # 'linked' makes one file of all programs, and a link to it for each; 'separate' makes a file of each.
 PROGRAMS ?= linked
 # The programs are small and their modules many: with the last flag, printing all messages takes a twentieth less.
-RELEASE = swift build -c release --static-swift-stdlib -Xswiftc -cross-module-optimization $(HEADERS)
+RELEASE = swift build -c release --static-swift-stdlib -Xswiftc -cross-module-optimization $(SLIM) $(HEADERS)
+# A call of the module for regular expressions, such as 'replacing', is an error, because that module is large: see
+# Sources/DMModel/ExactString.swift for what to call.
+SLIM := $(addprefix -Xswiftc ,-Xfrontend -disable-implicit-string-processing-module-import)
 # Where libpq's headers are differs between systems. The library itself is loaded when it is needed.
 HEADERS = $(patsubst -I%,-Xcc -I%,$(shell pkg-config --cflags-only-I libpq))
 # A start is a third shorter when the library of C++ is within the program and nothing in the program can be linked with:

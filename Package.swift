@@ -23,7 +23,7 @@ let programTargets: [Target] = programs.flatMap { program -> [Target] in
   [
     .target(
       name: library(of: program),
-      dependencies: ["DMCLI", "DMKit", "DMSystem"] + additions[program, default: []],
+      dependencies: ["DMCLI", "DMKit", "DMModel", "DMSystem"] + additions[program, default: []],
       path: "Sources/\(program)", exclude: ["main"]),
     .executableTarget(
       name: program, dependencies: ["DMCLI", .byName(name: library(of: program))], path: "Sources/\(program)/main"),

@@ -23,7 +23,7 @@ package struct HubAddress: Equatable, Sendable, CustomStringConvertible {
     // Only a single host may contain colons, as an IPv6 address, because the ports of several hosts come after the last
     // host.
     let isPlain = !host.contains(":") || hosts.count == 1 && host.utf8.allSatisfy { $0 == 0x25 || isAddressByte($0) }
-    let isClosed = !text.hasPrefix("[") || text.hasSuffix("]") || text.contains("]:")
+    let isClosed = !text.hasPrefix("[") || text.hasSuffix("]") || text.contains(text: "]:")
     guard areHosts, arePorts, isPlain, isClosed, ports.count <= 1 || ports.count == hosts.count, !text.hasSuffix(":")
     else {
       throw DMError(

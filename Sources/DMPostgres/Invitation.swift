@@ -44,7 +44,7 @@ package struct Invitation: Equatable, Sendable {
       json.member("hostaddr", hostAddress)
     }
     let digits = json.bytes.withUnsafeBytes(base64).prefix { $0 != "=" }
-    return Self.prefix + digits.replacing("+", with: "-").replacing("/", with: "_")
+    return Self.prefix + String(digits).replacing(text: "+", with: "-").replacing(text: "/", with: "_")
   }
 
   /// - Parameter token: the text form, or the JSON record of an invitation, which contains the text form.
@@ -57,7 +57,8 @@ package struct Invitation: Equatable, Sendable {
       self = try Invitation(token: token)
       return
     }
-    var digits = token.dropFirst(Self.prefix.count).replacing("-", with: "+").replacing("_", with: "/")
+    var digits = String(token.dropFirst(Self.prefix.count)).replacing(text: "-", with: "+").replacing(
+      text: "_", with: "/")
     digits += String(repeating: "=", count: (4 - digits.count % 4) % 4)
     guard token.hasPrefix(Self.prefix), let json = bytes(base64: String(digits)),
       case .success(let object) = Result(catching: { try JSONReader.object(json[...]) }),
@@ -102,8 +103,8 @@ package func readCertificate(_ path: String) throws -> String {
 ///
 /// Checks only the BEGIN and END lines, the base64 between them, and the length and first byte of the decoded bytes.
 func isCertificate(_ text: String) -> Bool {
-  guard let begin = text.firstRange(of: "-----BEGIN CERTIFICATE-----"),
-    let end = text[begin.upperBound...].firstRange(of: "-----END CERTIFICATE-----")
+  guard let begin = text[...].range(of: "-----BEGIN CERTIFICATE-----"),
+    let end = text[begin.upperBound...].range(of: "-----END CERTIFICATE-----")
   else { return false }
   let digits = text[begin.upperBound..<end.lowerBound].filter { !$0.isWhitespace }
   // A certificate is a DER SEQUENCE, whose tag is 0x30, of some hundred bytes.

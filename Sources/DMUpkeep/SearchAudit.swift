@@ -47,7 +47,7 @@ final class SearchAudit {
       count += 1
       if count % 4096 == 0 { try progress("\(count) words looked up in the search index") }
       var hits = try store.connection.prepare("SELECT count(*) FROM search WHERE search MATCH ?")
-      hits.bind("\"\(words.text(0).replacing("\"", with: "\"\""))\"")
+      hits.bind("\"\(words.text(0).replacing(text: "\"", with: "\"\""))\"")
       if try !hits.step() || hits.int(0) != words.int(1) { lostCount += 1 }
     }
     if lostCount > 0 {

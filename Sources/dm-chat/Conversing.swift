@@ -1,5 +1,6 @@
 internal import DMCLI
 internal import DMKit
+internal import DMModel
 internal import DMSystem
 
 /// The user's actions in a conversation: sending, searching, and the commands that change something.
@@ -21,7 +22,7 @@ struct Conversing {
   }
 
   /// The text of an error, with the name of the conversation instead of its id.
-  func text(of error: DMError) -> String { error.text.replacing(conversation.description, with: name) }
+  func text(of error: DMError) -> String { error.text.replacing(text: conversation.description, with: name) }
 
   var pages: Pages { Pages(messenger: messenger, conversation: conversation) }
 

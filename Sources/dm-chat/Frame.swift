@@ -1,5 +1,6 @@
 internal import DMCLI
 internal import DMKit
+internal import DMModel
 
 /// The rows and the cursor of a window, made from a model.
 struct Frame {
@@ -56,7 +57,7 @@ extension ChatModel {
     if let notice {
       let most = max(1, layout.height / 3)
       let text = cut(
-        "-- \(visible(notice.text, indent: " ")) --".replacing("\n", with: " "), layout.width * most)
+        "-- \(visible(notice.text, indent: " ")) --".replacing(text: "\n", with: " "), layout.width * most)
       return layout.rows(of: notice.isFault ? Mark.alert(text) : Mark.strong(text)).prefix(most).map(\.self)
     }
     var text = stateParts.joined(separator: ", ")

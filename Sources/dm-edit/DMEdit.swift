@@ -1,5 +1,6 @@
 package import DMCLI
 internal import DMKit
+internal import DMModel
 
 package struct DMEdit: Program {
   static let forEveryone = Flag("for-everyone", "delete your own messages for all")
@@ -52,7 +53,7 @@ package struct DMEdit: Program {
   ) throws -> [(message: MessageReference, typed: MessageReference)] {
     // Whether the second word is a range, as in `bob 40..57 60`.
     let isSpread = operands.count > 1 && RangeReference(operands[1]) != nil
-    if isSpread || operands.contains(where: { $0.contains("..") || dottedRange($0) != nil }) {
+    if isSpread || operands.contains(where: { $0.contains(text: "..") || dottedRange($0) != nil }) {
       let (conversations, ranges) = try call.arguments.conversationsAndRanges(operands, several: false)
       guard let conversation = conversations.first, let ranges else { throw call.arguments.missing("RANGE") }
       let messages = try call.messenger().messages(in: conversation, ranges)

@@ -43,6 +43,18 @@ import Testing
     }
   }
 
+  @Test("a text is found and replaced wherever it occurs, byte for byte")
+  func occurrences() {
+    for (text, part, result) in [
+      ("", "a", ""), ("a", "a", "-"), ("aaa", "aa", "-a"), ("xaya", "a", "x-y-"), ("ab", "abc", "ab"),
+      ("aab", "ab", "a-"),
+      ("e\u{301}", "e", "-\u{301}"), ("\u{E9}", "e\u{301}", "\u{E9}"), ("👍🏽", "👍", "-🏽"),
+    ] {
+      #expect(ExactString(text.replacing(text: part, with: "-")) == ExactString(result))
+      #expect(text.contains(text: part) == (ExactString(text) != ExactString(result)))
+    }
+  }
+
   @Test("canonically equivalent texts differ")
   func equivalence() {
     #expect(ExactString("\u{E9}tude") != ExactString("e\u{301}tude"))

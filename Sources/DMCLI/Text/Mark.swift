@@ -1,3 +1,5 @@
+internal import DMModel
+
 /// Control characters that mark parts of a text for `Screen`.
 ///
 /// `Screen` replaces these marks with colours, or removes them. A text from a store has no marks, because `visible`
@@ -35,7 +37,7 @@ package enum Mark {
   /// Asterisks take columns, so they must be there before the text is wrapped.
   static func starred(_ text: String) -> String {
     guard text.utf8.contains(where: { 0x18...0x19 ~= $0 }) else { return text }
-    return text.replacing(hitStart, with: "**").replacing(hitEnd, with: "**")
+    return text.replacing(text: hitStart, with: "**").replacing(text: hitEnd, with: "**")
   }
 
   private static func isRightToLeft(_ scalar: Unicode.Scalar) -> Bool {

@@ -1,4 +1,5 @@
 internal import DMKit
+internal import DMModel
 internal import DMSystem
 
 /// How text is printed on standard output: its width and its colours.
@@ -132,7 +133,7 @@ package struct Screen {
   /// Isolates each line of a body, so that right-to-left words do not reorder the text around them (UAX #9).
   private func isolated(_ text: String) -> String {
     guard Mark.hasBody(text) else { return text }
-    return text.replacing(Mark.bodyStart, with: "\u{2068}").replacing(Mark.bodyEnd, with: "\u{2069}")
+    return text.replacing(text: Mark.bodyStart, with: "\u{2068}").replacing(text: Mark.bodyEnd, with: "\u{2069}")
   }
 
   /// Links are printed with OSC 8 (gist.github.com/egmontkob/eb114294efbcd5adb1944c9f3cb5feda).

@@ -67,7 +67,7 @@ struct PQGreeting {
   private static func run(_ connection: PQConnection, _ statements: [PQConnection.Statement]) throws {
     do {
       try connection.run(statements)
-    } catch HubFault.mismatch(let text) where !text.contains("DM001") {
+    } catch HubFault.mismatch(let text) where !text.contains(text: "DM001") {
       throw HubFault.lost("no hub is there yet: \(text)")
     } catch HubFault.poison(let text) {
       throw HubFault.lost("the hub is not complete yet: \(text)")

@@ -99,7 +99,7 @@ extension HubFault {
     guard let line = lines.first(where: { code($0) != nil }), let code = code(line) else {
       // A server without TLS, or with an unexpected certificate, is treated as another hub.
       let untrusted = lines.first { line in
-        ["certificate", "does not support SSL", "channel binding"].contains { line.contains($0) }
+        ["certificate", "does not support SSL", "channel binding"].contains { line.range(of: $0) != nil }
       }
       self =
         untrusted.map { .mismatch(String($0)) } ?? .lost(lines.first.map(String.init) ?? "the hub cannot be reached")
@@ -110,7 +110,7 @@ extension HubFault {
     // The errors for a revoked login and for a forbidden address have the same code. The two errors differ only in the
     // name of the server function that reports the error.
     self =
-      state == "28000" && message.contains("InitializeSessionUserId")
+      state == "28000" && message.contains(text: "InitializeSessionUserId")
       ? .refused(words) : HubFault(state: state, words)
   }
 

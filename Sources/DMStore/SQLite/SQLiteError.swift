@@ -10,16 +10,16 @@ extension DMError {
       self.init(.busy, "the store is busy; try again")
     case SQLITE_NOTADB:
       self.init(.storeForeign, "that is no store of dm: its dm.sqlite is not a database", remedy: .nameStore)
-    case SQLITE_CORRUPT where detail.contains("constructor failed: search"):
+    case SQLITE_CORRUPT where detail.contains(text: "constructor failed: search"):
       self.init(.storeDamaged, "the search index is damaged", remedy: .repair)
     case SQLITE_CORRUPT:
       self.init(.storeDamaged, "the store is damaged (\(detail)); restore a backup")
     case SQLITE_CONSTRAINT:
       self.init(
         .storeDamaged, "\(Self.misfit) (\(detail))", remedy: .checkDeeply)
-    case SQLITE_ERROR where detail.contains("integer overflow"):
+    case SQLITE_ERROR where detail.contains(text: "integer overflow"):
       self.init(.storeDamaged, "the store is damaged: it names numbers that are too large", remedy: .check)
-    case SQLITE_ERROR where !ownFaults.contains(where: detail.contains):
+    case SQLITE_ERROR where !ownFaults.contains { detail.contains(text: $0) }:
       self.init(
         .storeDamaged, "the store is damaged: its schema is not what dm makes (\(detail))", remedy: .check)
     case SQLITE_FULL:
