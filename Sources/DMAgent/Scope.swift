@@ -89,17 +89,17 @@ struct Scope {
 
   /// Replaces the conversation references of messages, because they would show whether a title is unique among all of
   /// the user's groups.
-  func labelled(_ messages: [Message]) throws -> [Message] {
+  func labeled(_ messages: [Message]) throws -> [Message] {
     guard messages.contains(where: \.conversation.isGroup), let all = try existing() else { return messages }
     return messages.map { message in
       let label = message.conversation
       guard label.isGroup else { return message }
       let isUnique = label.title.map { title in all.count { names(.title(title), $0) } == 1 } ?? false
-      var labelled = message
-      labelled.conversation = ConversationLabel(
+      var labeled = message
+      labeled.conversation = ConversationLabel(
         title: label.title, isGroup: true,
         reference: isUnique ? "+\(label.title ?? "")" : message.conversationID.description)
-      return labelled
+      return labeled
     }
   }
 

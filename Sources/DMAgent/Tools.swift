@@ -60,7 +60,7 @@ extension AgentTool {
     let history = try scope.messenger.history(query)
     var messages: [Message] = []
     while case let batch = try history.next(), !batch.isEmpty { messages += batch }
-    return (try scope.labelled(messages), history.cursor)
+    return (try scope.labeled(messages), history.cursor)
   }
 
   private static let search = AgentTool(
@@ -111,7 +111,7 @@ extension AgentTool {
       let results = try scope.messenger.search(request)
       var found: [Message] = []
       while case let batch = try results.next(), !batch.isEmpty { found += batch.map(\.message) }
-      return try scope.labelled(found)
+      return try scope.labeled(found)
     } catch let error as DMError where error.code == .unknownUser && scope.only != nil {
       // Hides whether the user exists outside the agent's conversations.
       return []
@@ -141,7 +141,7 @@ extension AgentTool {
         to: arguments.requiredConversation(), text: arguments.required("text"),
         nonce: arguments.required("nonce"), replyTo: arguments.message("reply_to"),
         lifetime: arguments.text("expires_in").map(duration)))
-    let sent = try scope.labelled([message])
+    let sent = try scope.labeled([message])
     return { json in
       json.key("message")
       for message in sent { message.write(to: &json) }

@@ -63,7 +63,7 @@ final class Wait {
       }
       cursor = follower.cursor
     }
-    messages = try scope.labelled(messages)
+    messages = try scope.labeled(messages)
     return !messages.isEmpty || hasGap
   }
 

@@ -13,7 +13,7 @@ package enum Common {
   package static let quiet = Flag("quiet", short: "q", "print nothing on success")
   package static let plain = Flag("plain", "print text as plain sentences, for screen readers and logs [$DM_PLAIN]")
   package static let color = Option(
-    "color", value: "WHEN", oneOf: Screen.Colors.self, "when text is coloured: auto, always or never [auto]")
+    "color", value: "WHEN", oneOf: Screen.Colors.self, "when text is colored: auto, always or never [auto]")
   package static let schema = Flag("schema", "print the JSON Schema of input and output records")
   package static let help = Flag("help", short: "h", "print this help")
   package static let version = Flag("version", "print the version")

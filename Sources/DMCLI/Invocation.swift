@@ -32,7 +32,7 @@ package final class Invocation {
 
   private var madeScreen: Screen?
 
-  /// Standard output for text: its width and its colours.
+  /// Standard output for text: its width and its colors.
   package func screen() throws -> Screen {
     if let madeScreen { return madeScreen }
     let screen = try Screen(arguments[Common.color], isPlain: arguments[Common.plain] || environment("DM_PLAIN") != nil)

@@ -80,7 +80,7 @@ enum GIF {
       }
     }
 
-    /// Skips the colour table, if the flags announce one (sections 18 and 20).
+    /// Skips the color table, if the flags announce one (sections 18 and 20).
     private mutating func skipTable(_ flags: Int) {
       if flags & 0x80 != 0 { _ = reader.part(upTo: 3 << (flags & 7 + 1)) }
     }

@@ -10,7 +10,7 @@ struct ImageHeader: Equatable {
   var isCMYK = false
   var frameCount = 1
   var hasAlpha = false
-  /// Whether a colour profile is embedded; always false for formats other than JPEG, PNG and WebP.
+  /// Whether a color profile is embedded; always false for formats other than JPEG, PNG and WebP.
   var hasProfile = false
   /// Whether the image's channels have 16 bits; always false for formats other than PNG.
   var hasDeepChannels = false

@@ -66,7 +66,7 @@ struct ImageTool {
   /// Makes a small sRGB image of the first frame; the extension of `output` selects the format.
   ///
   /// - Parameter hasProfile: whether the image has a profile from which to convert. An image without a profile is sRGB;
-  ///   a conversion from the profile that vips assumes would change its colours.
+  ///   a conversion from the profile that vips assumes would change its colors.
   func thumbnail(
     _ name: String, hasProfile: Bool, side: Int, quality: Int, to output: String
   ) throws -> Tool.Outcome {

@@ -130,7 +130,7 @@ enum JPEG {
     segment.marker == profile && segment.content.has("ICC_PROFILE\0")
   }
 
-  /// The part of a segment that is kept; of the application segments, only the three that affect colours are kept.
+  /// The part of a segment that is kept; of the application segments, only the three that affect colors are kept.
   private static func kept(_ segment: Segment) -> StrippedImage.Piece? {
     let content = segment.content
     switch segment.marker {
@@ -138,7 +138,7 @@ enum JPEG {
     case jfif where content.has("JFIF\0") && content.rest.count >= 14:
       return content.rest.count == 14
         ? .range(segment.range) : .bytes(self.segment(jfif, content.prefix(12) + [0, 0]))
-    // The Adobe segment says how the components become colours (ITU-T T.872, section 6.5.3).
+    // The Adobe segment says how the components become colors (ITU-T T.872, section 6.5.3).
     case adobe where content.has("Adobe") && content.rest.count >= 12:
       return content.rest.count == 12 ? .range(segment.range) : .bytes(self.segment(adobe, content.prefix(12)))
     case _ where isProfile(segment): return .range(segment.range)

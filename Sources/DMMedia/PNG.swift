@@ -53,7 +53,7 @@ enum PNG {
       case "IHDR" where header == nil:
         header = ImageHeader(width: try chunk.content.number(4), height: try chunk.content.number(4))
         header?.hasDeepChannels = try chunk.content.number(1) == 16
-        // Colour types with an alpha sample have the bit with the value 4 (section 11.2.1).
+        // Color types with an alpha sample have the bit with the value 4 (section 11.2.1).
         header?.hasAlpha = try chunk.content.number(1) & 4 != 0
       case "tRNS": header?.hasAlpha = true
       case "iCCP": header?.hasProfile = true
@@ -97,7 +97,7 @@ enum PNG {
     "fdAT": Int.max,
   ]
 
-  /// The chunk of a colour profile, renamed to the neutral name that vips(1) uses (section 11.3.2.3).
+  /// The chunk of a color profile, renamed to the neutral name that vips(1) uses (section 11.3.2.3).
   ///
   /// - Returns: nil if the chunk is not a profile, or if the profile is larger than any real one.
   private static func profile(_ chunk: Chunk, _ bytes: CheckedBytes) -> [UInt8]? {

@@ -24,7 +24,7 @@ struct PNGPixels {
     case "IHDR" where bitsPerPixel == 0:
       (frames[0].width, frames[0].height) = (try content.number(4), try content.number(4))
       let depth = try content.number(1)
-      // Samples per pixel by the colour type (section 11.2.1).
+      // Samples per pixel by the color type (section 11.2.1).
       bitsPerPixel = depth * ([0: 1, 2: 3, 3: 1, 4: 2, 6: 4][try content.number(1)] ?? 0)
       try content.skip(2)
       isInterlaced = try content.number(1) != 0

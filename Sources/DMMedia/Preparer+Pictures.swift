@@ -48,7 +48,7 @@ extension Picture {
   /// Makes a picture from the bytes of an image file, for example one that a member of a hub has sent.
   ///
   /// Nil if there are too many bytes or pixels, if the format is not JPEG, PNG or WebP, or if the file is incomplete,
-  /// animated, or has anything else than the image and its colour profile.
+  /// animated, or has anything else than the image and its color profile.
   package init?(checked bytes: [UInt8]) {
     guard 1...Self.limit ~= bytes.count, bytes.withUnsafeBytes({ Self.isPicture(CheckedBytes($0)) }) else { return nil }
     self.init(bytes: bytes, sha256: contentHash(of: bytes))

@@ -22,7 +22,7 @@ struct StrippedImage {
   /// The maximum number of pieces: more than a normal file has, and few enough to be kept in memory.
   static let limit = 1 << 16
 
-  /// The parts to keep of a JPEG, PNG, WebP or GIF: the image and its colour profile, without other metadata.
+  /// The parts to keep of a JPEG, PNG, WebP or GIF: the image and its color profile, without other metadata.
   ///
   /// Data after the end of the image is removed, too. A truncated file stays truncated. A file without metadata becomes
   /// one piece, which is the whole file.

@@ -7,7 +7,7 @@ import Testing
 @testable import StoreSupport
 @testable import TestSupport
 
-/// What a window shows of what happens in its conversation.
+/// A window shows the events of its conversation.
 @Suite struct ChatEventTests {
   private let store: TemporaryStore
   private let bob: Messenger
@@ -29,7 +29,7 @@ import Testing
     #expect(window.state == "-- bob, offline --" && window.line == "> ")
   }
 
-  @Test func `while the hub cannot be reached, the state line says so`() throws {
+  @Test func `the state line says when the hub cannot be reached`() throws {
     var window = try window()
     func status(_ state: HubStatus.State) -> HubStatus {
       HubStatus(
@@ -81,7 +81,7 @@ import Testing
     try window.follow(untilState: { !$0.contains("typing") })
   }
 
-  @Test func `blocking a user hides their messages, and the state line says so`() throws {
+  @Test func `blocking a user hides their messages, and the state line says that they are blocked`() throws {
     var window = try window()
     _ = try store.messenger("alice").setBlocked(true, ["bob"])
     try window.follow()
@@ -101,7 +101,7 @@ import Testing
     #expect(window.state == "-- carol, offline --")
   }
 
-  @Test func `the window keeps its group when another group takes over the title`() throws {
+  @Test func `a window still shows its group after the group's title is changed and given to another group`() throws {
     let group = try bob.createGroup(titled: "ops", with: ["alice"])
     try bob.say("in the first", to: "+ops")
     var window = try ChatFixture(store, as: "alice", "+ops")
@@ -118,7 +118,7 @@ import Testing
       #expect(try window.messenger.texts(in: id.description) == texts)
     }
     try window.enter("/edit 1 x")
-    #expect(window.state.contains("'+ops:1'"), "an error has the name under which it was opened, not the id")
+    #expect(window.state.contains("'+ops:1'"), "an error names the conversation by the title that the user typed")
   }
 
   @Test func `in a group, blocking a user hides their messages and unblocking shows them again`() throws {
@@ -186,7 +186,8 @@ import Testing
     #expect(later.count == 1)
   }
 
-  @Test func `a window shows a store that cannot be written to, and the state line says so`() throws {
+  @Test func `a store that cannot be written to is shown, and the state line says that it cannot be written to`() throws
+  {
     var window = try window()
     var marks = ReadMarks()
     marks.unread = render(window.model).unread
@@ -199,7 +200,7 @@ import Testing
   }
 }
 
-/// A folder in the place of the lock of a store, which then cannot be written to.
+/// Puts a folder at the path of a store's lock file, so that the store cannot be written to.
 private struct FileLockInTheWay {
   private let path: String
 

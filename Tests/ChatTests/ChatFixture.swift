@@ -7,7 +7,7 @@ import Testing
 @testable import DMModel
 @testable import StoreSupport
 
-/// The window of a user without a terminal: keys and the events of a store go in, rows come out.
+/// The window of a user, without a terminal: its input is keys and the events of a store, and its output is rows.
 struct ChatFixture {
   let messenger: Messenger
   let loader: Loader
@@ -31,7 +31,7 @@ struct ChatFixture {
 
   mutating func press(_ keys: Key...) throws { try press(keys) }
 
-  /// Presses keys that come in one write.
+  /// Presses keys whose bytes come in one write.
   mutating func press(_ keys: [Key]) throws {
     for key in keys {
       do {
@@ -64,7 +64,7 @@ struct ChatFixture {
     try press(.enter)
   }
 
-  /// Takes what has happened in the store.
+  /// Updates the window with all events that have happened in the store.
   mutating func follow() throws {
     while let events = try follower.next(within: .zero), !events.isEmpty {
       for event in events { model.update(event) }
@@ -73,7 +73,7 @@ struct ChatFixture {
     try load()
   }
 
-  /// Takes what happens until the state is as expected.
+  /// Updates the window with events until `isExpected` is true for its state line.
   mutating func follow(untilState isExpected: (String) -> Bool) throws {
     let end = ContinuousClock.now + .seconds(60)
     while !isExpected(state) {
@@ -83,7 +83,7 @@ struct ChatFixture {
     }
   }
 
-  /// What the window shows.
+  /// All rows that the window shows.
   var rows: [String] { render(model).rows.map { String(decoding: $0, as: UTF8.self) } }
 
   /// The rows of the conversation or panel.
@@ -91,13 +91,13 @@ struct ChatFixture {
 
   private var below: ArraySlice<String> { rows.dropFirst(render(model).end) }
 
-  /// The line of the state, or a notice.
+  /// The state line, or the notice that is shown in its place.
   var state: String { below.prefix { !$0.hasPrefix("> ") }.joined() }
 
-  /// What the user writes.
+  /// The input line.
   var line: String { below.drop { !$0.hasPrefix("> ") }.joined(separator: "|") }
 
-  /// The texts of the messages that are shown whole, without time, number and notes.
+  /// The texts of the messages whose first row is shown, without time, number and notes.
   var texts: [String] {
     conversation.compactMap { row in row.contains(": ") ? row.components(separatedBy: ": ").last : nil }
   }

@@ -6,7 +6,7 @@ import Testing
 @testable import StoreSupport
 @testable import TestSupport
 
-/// What keys do in a window.
+/// The effects of keys in a window.
 @Suite struct ChatKeyTests {
   private let store: TemporaryStore
 
@@ -26,7 +26,7 @@ import Testing
     #expect(window.line == "> /edit 40 text 40")
     try window.press(.up)
     #expect(window.line == "> /edit 38 text 38")
-    #expect(window.model.composition.draft == nil, "it is no draft")
+    #expect(window.model.composition.draft == nil, "the text of an edit is not saved as a draft")
     try window.press(.escape)
     #expect(window.line == "> ")
     try window.press(.up, .backspace, .enter)
@@ -49,7 +49,7 @@ import Testing
     }
   }
 
-  @Test func `Tab completes commands, numbers, people and files`() throws {
+  @Test func `Tab completes commands, message numbers, users, emoji and file names`() throws {
     var window = try window()
     for (typed, completed) in [
       ("/att", "/attach "), ("/rep", "/reply "), ("/reply 3", "/reply 3"), ("/reply 40", "/reply 40 "),
@@ -84,7 +84,7 @@ import Testing
     #expect(try window.messenger.message("bob:191").reactions.map(\.emoji) == ["🎉"])
   }
 
-  @Test func `PageUp goes back to the first message, and Esc to the last`() throws {
+  @Test func `repeated PageUp goes back to the first message, and Esc goes to the last`() throws {
     var window = try window()
     for _ in 1...10 { try window.press(.pageUp) }
     #expect(window.texts.first == "text 1" && window.conversation.count == 12)
@@ -93,7 +93,7 @@ import Testing
     #expect(window.texts.last == "text 40" && window.state == "-- bob, offline --")
   }
 
-  @Test func `a panel replaces the conversation until Esc`() throws {
+  @Test func `the text of a command replaces the conversation until Esc is pressed`() throws {
     var window = try window()
     try window.enter("/help")
     #expect(window.state == "-- bob, offline, PageUp shows more, Esc goes back --")
@@ -105,7 +105,7 @@ import Testing
     let texts = window.texts
     try window.enter("/help")
     try window.press(.escape)
-    #expect(window.texts == texts, "it stays where it was")
+    #expect(window.texts == texts, "the conversation keeps its position")
     try window.enter("/search 'text 7'")
     #expect(window.conversation.count == 1 && window.state == "-- 1 message; /go N goes to one, Esc back --")
   }
@@ -114,7 +114,8 @@ import Testing
     var window = try window()
     for number in 1...30 { try window.press(.paste("line \(number)"), .newline) }
     #expect(window.rows.count == 14 && window.conversation.count == 14 - 1 - 4)
-    #expect(window.rows.suffix(4) == ["  line 28", "  line 29", "  line 30", "  "], "that around the cursor")
+    #expect(
+      window.rows.suffix(4) == ["  line 28", "  line 29", "  line 30", "  "], "the rows around the cursor are shown")
   }
 
   @Test func `a list of search results that is scrolled to its top still fills a wider window`() throws {
@@ -126,7 +127,7 @@ import Testing
     #expect(window.conversation.count == 12)
   }
 
-  @Test func `when the line has fewer rows than before, the conversation fills the rows above it`() throws {
+  @Test func `when the input line loses rows, the conversation fills the rows above it`() throws {
     var window = try window()
     try window.press(.newline, .newline, .newline)
     try window.press(Array(repeating: .pageUp, count: 20))
@@ -135,7 +136,8 @@ import Testing
     #expect(window.conversation.count == shown.count + 3 && window.conversation.prefix(shown.count) == shown[...])
   }
 
-  @Test func `if a line could not be sent, the keys that were typed meanwhile are added below it, and nothing is sent`()
+  @Test
+  func `if a line could not be sent, the keys typed meanwhile are added below it, and Enter among them sends nothing`()
   {
     var composition = Composition(draft: nil)
     for character in "first" { _ = composition.line.apply(.character(character)) }
@@ -155,7 +157,7 @@ import Testing
       try window.press()
       #expect(!window.model.isStale)
     }
-    // A page too far back is none when the next one goes on.
+    // The extra presses of PageUp at the first message have no effect, so one PageDown goes on by a page.
     try window.press(Array(repeating: .pageUp, count: 50) + [.pageDown])
     let texts = window.texts
     try window.press(.pageDown, .pageUp)
@@ -171,8 +173,8 @@ import Testing
     #expect(window.model.end == .quit)
   }
 
-  /// Whatever is pressed and happens, the window stays, and its rows fit into it.
-  @Test(arguments: 0..<8) func `only the keys for closing the window close it, and no event does`(seed: UInt64)
+  /// After each random key or event, the window is still open, and its rows fit into it.
+  @Test(arguments: 0..<8) func `only the keys for closing the window close it; no event closes it`(seed: UInt64)
     throws
   {
     var random = SplitMix64(seed: seed)

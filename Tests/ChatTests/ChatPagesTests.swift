@@ -6,12 +6,12 @@ import Testing
 @testable import StoreSupport
 @testable import TestSupport
 
-/// The pages of a conversation that is longer than what is kept in memory.
+/// Paging through a conversation that has more messages than the window keeps in memory.
 @Suite struct ChatPagesTests {
   private static let height = 10
 
   private let store: TemporaryStore
-  /// All rows of the conversation, as a window shows them that is high enough.
+  /// All rows of the conversation, as a window that is high enough shows them.
   private let all: [String]
 
   /// A conversation of 2,500 messages of one to six rows.

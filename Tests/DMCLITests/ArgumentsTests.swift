@@ -167,7 +167,9 @@ struct ArgumentsTests {
     #expect(message == "'y' is not a number, which -x needs; give one, or 'all'")
   }
 
-  @Test func `an enumerated option takes its words only, and the error for another word lists them`() throws {
+  @Test func `an option with a fixed list of values accepts only these, and the error for another value lists them`()
+    throws
+  {
     #expect(try parse("--colour", "green")[Self.colour] == .green)
     let message = try fault {
       let arguments = try parse("--colour", "blue")
@@ -209,14 +211,14 @@ struct ArgumentsTests {
     #expect(try broken(group, "--all") == "")
   }
 
-  @Test func `an option may need another`() throws {
+  @Test func `an option may require another option`() throws {
     let rule = Rule.needs(Self.all, [Self.title, Self.limit, Self.verbose])
     #expect(try broken(rule, "--all") == "'--all' needs --title TITLE, --limit N or --verbose")
     #expect(try broken(rule, "--all", "-v") == "")
     #expect(try broken(rule) == "")
   }
 
-  @Test func `a rule can forbid all other options except listed and common ones`() throws {
+  @Test func `an option can exclude all other options except those that its rule lists and the common ones`() throws {
     let rule = Rule.alone(Self.all, with: [Self.limit])
     #expect(try broken(rule, "--all", "-n1", "-x2") == "'-x' does not go with '--all'")
     #expect(try broken(rule, "--all", "-n1", "--json", "-q", "word") == "")

@@ -5,7 +5,8 @@ import Testing
 @testable import DMKit
 
 struct ColumnsTests {
-  /// The second number is that of tmux 3.3, if it is another: a skin tone has columns of its own there.
+  /// For each text, the columns that we count, and the most columns that any terminal uses: tmux 3.3 gives a skin tone
+  /// columns of its own.
   @Test(arguments: [
     ("", 0, 0), ("lunch?", 6, 6), ("Å\u{A0}é", 3, 3), ("e\u{301}", 1, 1), ("你好", 4, 4), ("한국어", 6, 6), ("ﾊﾛｰ", 3, 3),
     ("ＡＢ", 4, 4), ("שלום", 4, 4), ("नमस्ते", 4, 4), ("ไทย", 3, 3), ("👍", 2, 2), ("👍🏽", 2, 4), ("🇩🇪", 2, 2),
@@ -17,9 +18,9 @@ struct ColumnsTests {
     #expect(mostColumns(of: text) == most)
   }
 
-  /// The characters that this version of glibc does not know have -1 there.
-  @Test func `no character is wider in glibc than by our count`() throws {
-    // The module Glibc lacks it, because it is of X/Open.
+  /// wcwidth(3) returns -1 for characters that this version of glibc does not know.
+  @Test func `the width that we count for a character is at least its width in glibc`() throws {
+    // The module Glibc lacks wcwidth(3), which is an extension of X/Open.
     typealias Width = @convention(c) (wchar_t) -> CInt
     let wcwidth = unsafeBitCast(try #require(dlsym(nil, "wcwidth")), to: Width.self)
     let locale = try #require(newlocale(LC_CTYPE_MASK, "C.UTF-8", nil))

@@ -1,7 +1,9 @@
 import Glibc
 import Testing
 
-/// What depends on the zone of the process: one test at a time, because the zone is everybody's.
+/// Tests that set the time zone, which is that of the whole process.
+///
+/// So they run one at a time.
 @Suite(.serialized) struct LocalTime {}
 
 func inZone<T>(_ zone: String, _ body: () throws -> T) rethrows -> T {

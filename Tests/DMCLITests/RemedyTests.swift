@@ -3,7 +3,7 @@ import Testing
 
 @testable import DMCLI
 
-/// How the words of a remedy join what failed.
+/// How the text of a remedy is added to the message of an error.
 struct RemedyTests {
   @Test func `an error without a remedy is printed as it is`() {
     #expect(DMError(.busy, "the store is busy").text == "the store is busy")

@@ -2,7 +2,7 @@ import Testing
 
 @testable import DMCLI
 
-/// Lines of bash, taken apart and completed.
+/// Command lines of bash are split into words and completed.
 struct ShellLineTests {
   @Test func `words are unquoted as in a shell, and nothing in them is evaluated`() {
     let line = ShellLine(#"dm-send a\ b 'c $(d)' "e \"f\" \g" g"h"'i' "# + "$(touch x)")
@@ -21,7 +21,7 @@ struct ShellLineTests {
 
   private static let title = #"+a $(b) `c` "d" 'e' !f ~g ; {h,i} \j é👍"#
 
-  /// What is typed, what bash replaces of it, and what it then has.
+  /// The typed word, the part of it that bash replaces, and the text that bash inserts.
   @Test(arguments: [
     ("+a", "+a", #"+a\ \$\(b\)\ \`c\`\ \"d\"\ \'e\'\ \!f\ \~g\ \;\ \{h,i\}\ \\j\ é👍"#),
     ("'+a", "+a", #"+a $(b) `c` "d" '\''e'\'' !f ~g ; {h,i} \j é👍"#),
@@ -31,7 +31,7 @@ struct ShellLineTests {
   func `a completed title is escaped to fit the open quote`(typed: String, part: String, insertion: String) {
     let line = ShellLine("dm-tail " + typed)
     #expect(line.insertion(of: Self.title, replacing: part) == insertion)
-    // What bash then has is the title.
+    // The completed line has the title as its last word.
     #expect(ShellLine(String(typed.dropLast(part.count)) + insertion).words == [Self.title])
   }
 

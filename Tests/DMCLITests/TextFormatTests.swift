@@ -26,7 +26,7 @@ extension LocalTime {
         isPinned: isPinned, isArchived: isArchived, pageCursor: nil)
     }
 
-    @Test func `a time of today is printed as local clock time, and any other as its date`() {
+    @Test func `a time of today is printed as local clock time, and a time of any other day as a date`() {
       inZone("Europe/Berlin") {
         #expect(TextFormat.clock(time) == "15:30")
         #expect(TextFormat.day(time) == "2026-11-21")
@@ -36,7 +36,7 @@ extension LocalTime {
       }
     }
 
-    @Test func `a noun after a number is singular only for one`() {
+    @Test func `a noun after a number is singular only if the number is 1`() {
       #expect([0, 1, 2].map { counted($0, "message") } == ["0 messages", "1 message", "2 messages"])
       #expect([1, 3].map { counted($0, "entry", "entries") } == ["1 entry", "3 entries"])
     }
@@ -151,7 +151,7 @@ extension LocalTime {
       }
     }
 
-    @Test func `a message shows number, sender and text, and your own messages also their status`() {
+    @Test func `a message shows number, sender and text, and your own messages also show their status`() {
       inZone("UTC") {
         #expect(unmarked(TextFormat.line(message("hi"), for: me)) == "14:30  7 bob: hi")
         #expect(

@@ -6,7 +6,7 @@ import Testing
 @testable import TestSupport
 
 struct JSONRoundTripTests {
-  /// Characters in whose neighbourhood an escape may begin or end wrongly, besides any other.
+  /// Characters next to which a wrong implementation could begin or end an escape too early or too late.
   private static let awkward: [UInt32] = [
     0x1, 0x8, 0x9, 0xA, 0xD, 0x1F, 0x20, 0x22, 0x2F, 0x5C, 0x7E, 0x7F, 0x80, 0x85, 0x9F, 0xA0, 0xC2, 0x300, 0x61B,
     0x61C, 0x61D,
@@ -68,7 +68,7 @@ struct JSONRoundTripTests {
   @Test func `exactly the characters that could act on a terminal or split a line are escaped`() throws {
     for value in 1...0x10FFFF as ClosedRange<UInt32> {
       guard let scalar = Unicode.Scalar(value) else { continue }
-      // Whole planes of ordinary characters would only cost time.
+      // Only a sample of the ordinary characters, because a test of all of them takes long.
       if value > 0x3000, value < 0xFE00, value % 97 != 0 { continue }
       if value > 0x10000, value % 997 != 0 { continue }
       var json = JSONWriter()

@@ -5,7 +5,7 @@ import Testing
 @testable import TestSupport
 
 struct LineSplitterTests {
-  /// The lines of `chunks` in order, nil for one that was too long.
+  /// The lines of `chunks` in order; nil in place of a line that was too long.
   private static func split(_ chunks: [ArraySlice<UInt8>]) -> (lines: [[UInt8]?], isUnfinished: Bool, pending: Int) {
     var splitter = LineSplitter()
     var lines: [[UInt8]?] = []
@@ -63,7 +63,7 @@ struct LineSplitterTests {
     #expect(Self.split([input[..<before], input[before...]]).lines == expected)
   }
 
-  @Test func `a line without an end buffers at most the limit and one chunk`() throws {
+  @Test func `for a line without an end, at most the limit and one chunk are kept in memory`() throws {
     let piece = [UInt8](repeating: 0x61, count: 64 * 1024)
     let chunks = Array(repeating: piece[...], count: 200) + [Array("\nnext\n".utf8)[...]]
     let result = Self.split(chunks)
@@ -72,7 +72,8 @@ struct LineSplitterTests {
     #expect(!result.isUnfinished)
   }
 
-  @Test func `input that ends within a line is unfinished, also if that line is too long`() throws {
+  @Test func `input that ends before a line feed is reported as unfinished, also if its last line is too long`() throws
+  {
     #expect(!Self.split([]).isUnfinished)
     #expect(!Self.split([Array("a\n".utf8)[...]]).isUnfinished)
     #expect(Self.split([Array("a\nb".utf8)[...]]).isUnfinished)

@@ -1,4 +1,4 @@
 import DMKit
 
-/// Swift Testing has one, too.
+/// Swift Testing also has a type `Attachment`.
 typealias Attachment = DMKit.Attachment

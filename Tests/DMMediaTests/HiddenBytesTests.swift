@@ -4,7 +4,7 @@ import Testing
 @testable import DMModel
 @testable import TestSupport
 
-/// Text that was put where a program that shows an image does not look.
+/// Text that is hidden in parts of an image that image viewers ignore.
 struct HiddenBytesTests {
   private static let secret = Array("GPS 48.8577 2.295 and more of that kind".utf8)
   private static let hidden = "'it' is damaged or written in an unusual way, and may keep hidden data"
@@ -19,7 +19,7 @@ struct HiddenBytesTests {
     try #require(bytes.withCheckedBytes { StrippedImage.of($0, as: format, keepsOrientation: false) })
   }
 
-  /// It is encoded anew where that can be done, and sent with a warning where not.
+  /// Expects that the image is encoded again if vips is installed, and otherwise sent with a warning.
   private func expectDoubt(_ bytes: [UInt8], _ format: MediaFormat, at location: SourceLocation = #_sourceLocation)
     throws
   {
@@ -47,7 +47,7 @@ struct HiddenBytesTests {
   @Test func `a GIF comment that is hidden in the image data by a wrong block length is noticed`() throws {
     let bytes = try sample("moving.gif")
     let control = try #require(offsets(of: [0x21, 0xF9, 4], in: bytes).dropFirst().first)
-    // The last sub-block of the first picture ends before the empty one.
+    // The start of the last sub-block of the first frame; the empty sub-block follows it.
     let start = try #require((1...255).map { control - 2 - $0 }.first { Int(bytes[$0]) == control - 2 - $0 })
     let comment = [0x21, 0xFE, UInt8(Self.secret.count)] + Self.secret + [0]
     var soiled = bytes
@@ -65,7 +65,7 @@ struct HiddenBytesTests {
     var soiled = bytes
     soiled.insert(contentsOf: [UInt8(Self.secret.count)] + Self.secret, at: bytes.count - 2)
     try expectDoubt(soiled, .gif)
-    // A single byte of zeros is what ffmpeg(1) writes.
+    // ffmpeg(1) adds one byte of zeros; any other byte is noticed.
     soiled = bytes
     soiled.insert(contentsOf: [1, 7], at: bytes.count - 2)
     #expect(try !cut(soiled, .gif).isFullyParsed)
@@ -80,12 +80,12 @@ struct HiddenBytesTests {
 
   // MARK: PNG
 
-  /// A chunk of a PNG, without a right checksum.
+  /// A chunk of a PNG, with a wrong checksum.
   private func chunk(_ name: String, _ content: [UInt8]) -> [UInt8] {
     withUnsafeBytes(of: UInt32(content.count).bigEndian) { Array($0) } + Array(name.utf8) + content + [0, 0, 0, 0]
   }
 
-  /// A zlib stream of a text's repetitions, by another program than ours.
+  /// A zlib stream, made by Perl, of a text that is repeated `count` times.
   private func compressed(_ text: String, _ count: Int, _ level: String = "9") throws -> [UInt8] {
     let script = "use Compress::Zlib; binmode STDOUT; print compress($ARGV[0] x $ARGV[1], $ARGV[2])"
     return try SampleFolder().run("perl", "-e", script, text, "\(count)", level)
@@ -93,7 +93,7 @@ struct HiddenBytesTests {
 
   @Test(arguments: ["sPLT", "CRIT", "hIST", "gAMA"])
   func `an unneeded or too long PNG chunk is removed`(name: String) throws {
-    let bytes = try sample("colours.png")
+    let bytes = try sample("colors.png")
     let clean = try #require(StrippedImage.result(of: bytes, as: .png))
     var soiled = bytes
     soiled.insert(contentsOf: chunk(name, Self.secret), at: 33)
@@ -103,7 +103,7 @@ struct HiddenBytesTests {
   }
 
   @Test func `of a duplicate PNG chunk only the first is kept`() throws {
-    let bytes = try sample("colours.png")
+    let bytes = try sample("colors.png")
     var once = try #require(StrippedImage.result(of: bytes, as: .png))
     once.insert(contentsOf: chunk("gAMA", [0, 1, 2, 3]), at: 33)
     var twice = once
@@ -111,8 +111,8 @@ struct HiddenBytesTests {
     #expect(StrippedImage.result(of: twice, as: .png) == StrippedImage.result(of: once, as: .png))
   }
 
-  @Test func `the name of a colour profile and bytes after its data are removed`() throws {
-    let bytes = try sample("colours.png")
+  @Test func `the name of a color profile and bytes after its data are removed`() throws {
+    let bytes = try sample("colors.png")
     let profile = try compressed("profile", 100)
     func with(_ content: [UInt8]) -> [UInt8] { Array(bytes[..<33]) + chunk("iCCP", content) + bytes[33...] }
     let clean = try #require(StrippedImage.result(of: with(Array("NAMESECRET\0\0".utf8) + profile), as: .png))
@@ -121,8 +121,8 @@ struct HiddenBytesTests {
     #expect(StrippedImage.result(of: clean, as: .png) == clean)
   }
 
-  @Test func `an invalid or too large colour profile is removed`() throws {
-    let bytes = try sample("colours.png")
+  @Test func `an invalid or too large color profile is removed`() throws {
+    let bytes = try sample("colors.png")
     let clean = StrippedImage.result(of: bytes, as: .png)
     let large = try compressed(String(repeating: "\u{1}", count: 1024), 4 * 1024 + 1)
     #expect(large.count < 10_000)
@@ -135,11 +135,11 @@ struct HiddenBytesTests {
     #expect(contains(try #require(StrippedImage.result(of: kept, as: .png)), fits))
   }
 
-  @Test(arguments: ["colours.png", "interlaced.png", "deep.png", "palette.png"])
+  @Test(arguments: ["colors.png", "interlaced.png", "deep.png", "palette.png"])
   func `bytes after the pixels of a PNG are noticed`(name: String) throws {
     let bytes = try sample(name)
     try expectDoubt(Array(bytes.dropLast(12)) + chunk("IDAT", Self.secret) + bytes.suffix(12), .png)
-    // Pixels of more lines than there are.
+    // Image data for more lines than the image has.
     let lines = try compressed("GPS 48.8577 2.295", 10_000)
     let first = try #require(offsets(of: Array("IDAT".utf8), in: bytes).first) - 4
     #expect(try !cut(Array(bytes[..<first]) + chunk("IDAT", lines) + bytes.suffix(12), .png).isFullyParsed)
@@ -209,7 +209,7 @@ struct HiddenBytesTests {
     #expect(try cut(bytes, .webp).isFullyParsed)
     let image = try #require(offsets(of: Array("VP8 ".utf8), in: bytes).first)
     let size = bytes[image + 4..<image + 8].reversed().reduce(0) { $0 << 8 | Int($1) }
-    // To the end of the file, and beyond that.
+    // One size ends at the end of the file, and the other after it.
     for size in [bytes.count - image - 8, size + 0x1_0000] {
       var soiled = bytes
       soiled.replaceSubrange(image + 4..<image + 8, with: withUnsafeBytes(of: UInt32(size).littleEndian) { Array($0) })
@@ -227,7 +227,7 @@ struct HiddenBytesTests {
       let size = text.utf8.count * count
       for rest in [0, 1, 100] {
         let bytes = stream + [UInt8](repeating: 0xAA, count: rest)
-        // In one part, and in three.
+        // The stream is given in one part, and in three parts.
         for parts in [[0..<bytes.count], [0..<1, 1..<stream.count / 2, stream.count / 2..<bytes.count]] {
           let found = bytes.withCheckedBytes { Zlib.stream($0, in: parts, limit: size) }
           #expect(found?.count == size && found?.rest == rest, "\(text) \(parts)")

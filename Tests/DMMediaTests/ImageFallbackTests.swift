@@ -39,7 +39,7 @@ struct ImageFallbackTests {
   @Test func `an image that vips cannot read is sent unchanged, with the error of vips as a warning`() throws {
     try folder.picture("source.png", "64x64")
     var bytes = try folder.bytes(of: "source.png")
-    // A colour type that there is none of.
+    // An invalid color type.
     bytes[25] = 5
     try folder.write(bytes, to: "source.png")
     let file = try folder.prepare("source.png")
@@ -57,7 +57,7 @@ struct ImageFallbackTests {
     #expect(error?.message == "'it' cannot be read as an image" && error?.remedy == .sendAsFile)
   }
 
-  /// A PNG of these sides with nothing behind its header.
+  /// A PNG of this width and height that ends after its header.
   private func bomb(_ width: UInt32, _ height: UInt32) -> [UInt8] {
     func number(_ value: UInt32) -> [UInt8] { withUnsafeBytes(of: value.bigEndian) { Array($0) } }
     return [0x89] + Array("PNG\r\n\u{1A}\n".utf8) + number(13) + Array("IHDR".utf8) + number(width) + number(height)
@@ -85,7 +85,7 @@ struct ImageFallbackTests {
     #expect(error?.message.contains("300000000 pixels in all frames") == true)
   }
 
-  /// What cannot be decoded line by line, of a size that no camera makes.
+  /// Images that cannot be decoded line by line, larger than any image of a camera.
   @Test(arguments: ["source.png[interlace]", "source.jpg[interlace]", "source.webp[lossless,effort=0]"])
   func `a valid image that needs too much memory is sent without scaling or thumbnail`(_ output: String) throws {
     try folder.run("vips", "black", output, "10000", "10000", "--bands", "3")

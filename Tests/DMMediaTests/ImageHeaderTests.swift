@@ -5,7 +5,7 @@ import Testing
 
 struct ImageHeaderTests {
   @Test(arguments: MediaSample.editable + MediaSample.boxed)
-  func `the header agrees with vips and exiftool`(_ sample: MediaSample) throws {
+  func `what is read from an image header agrees with vips and exiftool`(_ sample: MediaSample) throws {
     let folder = try SampleFolder()
     try sample.make(in: folder)
     #expect(try folder.format(of: sample.name) == sample.format)
@@ -37,7 +37,7 @@ struct ImageHeaderTests {
     }
   }
 
-  /// Where the boxes of a picture say how it is turned: what vips makes of it is what it looks like.
+  /// Rotation and mirroring from the boxes of an image; vips shows how the image must look.
   @Test(arguments: [("irot", 0), ("irot", 1), ("irot", 2), ("irot", 3), ("imir", 0), ("imir", 1)])
   func `the rotation and mirroring of a HEIC are read`(_ name: String, _ value: Int) throws {
     let folder = try SampleFolder()
@@ -58,7 +58,7 @@ struct ImageHeaderTests {
   }
 
   @Test func `rotations and mirrorings are combined in their order`() {
-    // Mirrored first and then turned by a quarter is 7; the other way around it is 5.
+    // Mirroring and then a quarter turn gives orientation 7; a quarter turn and then mirroring gives 5.
     var turn = ImageRotation()
     turn.mirror()
     turn.turn(clockwise: 1)
@@ -73,7 +73,7 @@ struct ImageHeaderTests {
     #expect(turn == ImageRotation())
   }
 
-  @Test func `an image with an impossible size has no header`() throws {
+  @Test func `for an image with an impossible size, no header is returned`() throws {
     let folder = try SampleFolder()
     try folder.makePicture()
     var bytes = try folder.bytes("picture.png")
@@ -92,7 +92,7 @@ struct ImageHeaderTests {
     #expect(ImageHeader(width: side, height: side, frameCount: side).pixelCount == .max)
   }
 
-  /// Gives the last item, which is the picture, one more property.
+  /// Adds a property to the last item, which is the picture.
   private func withProperty(_ name: [UInt8], _ value: UInt8, _ bytes: [UInt8]) throws -> [UInt8] {
     var bytes = bytes
     func offset(_ name: String) throws -> Int { try #require(offsets(of: Array(name.utf8), in: bytes).first) }
@@ -108,13 +108,14 @@ struct ImageHeaderTests {
     let count = Int(bytes[associations - 3])
     #expect(count == 2)
     bytes[associations - 3] += 1
-    // Those that there are, by number, are hvcC, two sizes and the bits of a pixel.
+    // The first four properties are hvcC, two sizes and the bits of a pixel, so the new one has number 5.
     bytes.insert(0x80 | 5, at: associations)
     bytes.insert(contentsOf: [0, 0, 0, 9] + name + [value], at: try end("ipco"))
     add(1, at: try offset("ipma") - 4)
     add(9, at: try offset("ipco") - 4)
     for name in ["iprp", "meta"] { add(10, at: try offset(name) - 4) }
-    // The table of offsets (ISO/IEC 14496-12, section 8.11.3) counts from the beginning of the file what is in mdat.
+    // The offsets of the items in mdat are counted from the beginning of the file (ISO/IEC 14496-12, section 8.11.3),
+    // so they grow.
     let table = try offset("iloc") + 4
     #expect(Array(bytes[table..<table + 6]) == [1, 0, 0, 0, 0x44, 0x40])
     for item in 0..<Int(bytes[table + 7]) {

@@ -123,7 +123,7 @@ struct ImagePreparationTests {
     #expect(try folder.header(file)?.isCMYK == false)
   }
 
-  @Test func `an RGB colour profile stays in the image, and the thumbnail has none`() throws {
+  @Test func `an RGB color profile stays in the image, and the thumbnail has none`() throws {
     try folder.picture("rgb.jpg", "2100x200")
     try folder.run("vips", "icc_export", "rgb.jpg", "source.jpg", "--output-profile", "p3")
     let file = try folder.prepare("source.jpg")

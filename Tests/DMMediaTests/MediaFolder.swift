@@ -8,9 +8,9 @@ import Testing
 
 /// A folder for images and videos.
 final class MediaFolder: ToolFolder {
-  /// Prepares a file as a sender would.
+  /// Prepares a file as for sending.
   ///
-  /// - Parameter hasTools: whether any tool is found.
+  /// - Parameter hasTools: whether vips and ffmpeg are found.
   func prepare(
     _ name: String, _ options: PreparationOptions = PreparationOptions(), hasTools: Bool = true
   ) throws -> PreparedFile {
@@ -19,7 +19,7 @@ final class MediaFolder: ToolFolder {
       .prepare(file(name))
   }
 
-  /// What exiftool(1) finds that a person would not want to send, "" when there is nothing.
+  /// The private metadata that exiftool(1) finds; "" if there is none.
   func secrets(_ path: String) throws -> String {
     try run(
       "exiftool", "-q", "-q", "-ee", "-s", "-GPS*", "-Location*", "-Make", "-Model", "-Artist", "-Title", "-Comment*",
@@ -27,7 +27,7 @@ final class MediaFolder: ToolFolder {
     )
   }
 
-  /// A picture of ffmpeg(1)'s, in a format by its name.
+  /// Makes a test image with ffmpeg(1); the extension of the name determines the format.
   func picture(_ name: String, _ size: String, _ more: String...) throws {
     let arguments =
       ["-v", "error", "-f", "lavfi", "-i", "testsrc2=size=\(size)", "-frames:v", "1"] + more + ["-y", name]

@@ -4,13 +4,13 @@ import Testing
 @testable import TestSupport
 
 struct MediaFormatTests {
-  /// By the command that makes the file; its name comes last.
+  /// Names of files that ffmpeg makes, with the expected formats.
   @Test(arguments: [
     ("moving.mp4", MediaFormat.mp4), ("moving.mov", .quickTime), ("moving.webm", .webm), ("moving.mkv", .matroska),
     ("moving.avi", .avi), ("sound.mp3", .mp3), ("sound.m4a", .m4a), ("sound.mp4", .m4a), ("sound.aac", .aac),
     ("sound.ogg", .ogg), ("sound.opus", .ogg), ("sound.flac", .flac), ("sound.wav", .wav),
   ])
-  func `video and audio formats are recognised by their content`(_ name: String, _ format: MediaFormat) throws {
+  func `video and audio formats are recognized by their content`(_ name: String, _ format: MediaFormat) throws {
     let folder = try SampleFolder()
     try folder.makeFilm(name)
     #expect(try folder.format(of: name) == format)
@@ -18,14 +18,14 @@ struct MediaFormatTests {
   }
 
   @Test(arguments: ["8000", "22050", "44100"])
-  func `an MP3 without a tag is recognised`(_ frequency: String) throws {
+  func `an MP3 without a tag is recognized`(_ frequency: String) throws {
     let folder = try SampleFolder()
     try folder.makeFilm("sound.mp3", ["-id3v2_version", "0", "-write_xing", "0", "-ar", frequency])
     #expect(try folder.bytes("sound.mp3").first == 0xFF)
     #expect(try folder.format(of: "sound.mp3") == .mp3)
   }
 
-  @Test func `the format after an ID3 tag is recognised`() throws {
+  @Test func `the format after an ID3 tag is recognized`() throws {
     let folder = try SampleFolder()
     let tag = Array("ID3\u{4}\0\0\0\0\0\u{5}hello".utf8)
     for (name, format) in [("sound.flac", MediaFormat.flac), ("sound.aac", .aac)] {
@@ -46,7 +46,7 @@ struct MediaFormatTests {
     ("\0\0\0\u{8}wide\0\0\0\u{8}mdat", .binary),
     ("Get free wide skip", .text), ("The free lunch", .text),
   ])
-  func `a file is recognised by its first bytes, whatever follows`(_ text: String, _ format: MediaFormat) {
+  func `a file is recognized by its first bytes, whatever follows`(_ text: String, _ format: MediaFormat) {
     #expect(MediaFormat.of(Array(text.utf8)) == format)
     #expect(MediaFormat.of(Array(text.utf8) + Array("<script>".utf8)) == (format == .binary ? .binary : format))
   }

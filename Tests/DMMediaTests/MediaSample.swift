@@ -3,13 +3,13 @@ import Testing
 @testable import DMMedia
 @testable import TestSupport
 
-/// An image that the tools make, of each way in which a format is written.
+/// A sample image that vips or ffmpeg makes; there is one for each variant of each format.
 struct MediaSample: CustomTestStringConvertible, Sendable {
   let name: String
   let format: MediaFormat
-  /// The words of a command that makes it of `picture.png` or `animation.gif`; the name comes after them.
+  /// The command that makes the sample from `picture.png` or `animation.gif`; the name of the sample is added to it.
   let command: [String]
-  /// What follows the command.
+  /// Arguments that follow the name of the sample.
   var more: [String] = []
   var isCMYK = false
   var hasAlpha = false
@@ -31,7 +31,7 @@ struct MediaSample: CustomTestStringConvertible, Sendable {
     self.frameCount = frameCount
   }
 
-  /// How vips is to save it.
+  /// The options with which vips saves the sample.
   let option: String
 
   func make(in folder: SampleFolder) throws {
@@ -41,7 +41,7 @@ struct MediaSample: CustomTestStringConvertible, Sendable {
     try folder.make(name, command + [name + option] + more)
   }
 
-  /// Writes into it who made it where.
+  /// Adds metadata with an author and a place.
   func soil(in folder: SampleFolder) throws {
     let common = ["-m", "-overwrite_original", "-XMP:Creator=Eve", "-Comment=hello"]
     let others = ["-GPSLatitude=48.1", "-GPSLatitudeRef=N", "-IPTC:City=Wien", "-Make=Cam", "-Orientation#=6"]
@@ -56,7 +56,7 @@ struct MediaSample: CustomTestStringConvertible, Sendable {
     MediaSample("profile.jpg", .jpeg, "vips copy picture.png", option: "[profile=srgb]"),
     MediaSample("cmyk.jpg", .jpeg, "vips colourspace picture.png", more: ["cmyk"], isCMYK: true),
     MediaSample("ffmpeg.jpg", .jpeg, "ffmpeg -v error -i picture.png"),
-    MediaSample("colours.png", .png, "vips copy picture.png"),
+    MediaSample("colors.png", .png, "vips copy picture.png"),
     MediaSample("palette.png", .png, "vips copy picture.png", option: "[palette]"),
     MediaSample("interlaced.png", .png, "vips copy picture.png", option: "[interlace,profile=srgb]"),
     MediaSample("deep.png", .png, "vips colourspace picture.png", more: ["rgb16"]),

@@ -3,7 +3,7 @@ import Testing
 @testable import DMMedia
 @testable import TestSupport
 
-/// Bytes that are no file of the format that they say they are.
+/// Damaged files, which are not valid in the format that their first bytes name.
 struct MediaTortureTests {
   private static let rounds = SplitMix64.isTorture ? 20_000 : 500
   private static let seed: UInt64 = 0x5EED
@@ -27,7 +27,7 @@ struct MediaTortureTests {
   func `a video or sound that is cut off or has bytes changed does not crash the reader`(_ name: String) throws {
     let folder = try SampleFolder()
     try folder.makeFilm(name)
-    // Content is of no matter here, where the header stands behind it.
+    // If the header follows the content, the content is left out.
     var bytes = try folder.bytes(name)
     if let header = offsets(of: Array("moov".utf8), in: bytes).first { bytes = Array(bytes[(header - 4)...]) }
     bytes = Array(bytes.prefix(4000))
@@ -37,7 +37,7 @@ struct MediaTortureTests {
     for _ in 0..<Self.rounds { look(atFilm: random.mutated(bytes), as: format) }
   }
 
-  /// The beginning of what a tool makes: the parts that say what follows stand there.
+  /// The beginning of a sample: it has the headers of the parts that follow.
   private func small(_ sample: MediaSample) throws -> [UInt8] {
     let folder = try SampleFolder()
     try sample.make(in: folder)
@@ -50,7 +50,8 @@ struct MediaTortureTests {
     _ = bytes.withCheckedBytes { MovieHeader.read($0, as: format) }
   }
 
-  /// Whatever the bytes are, what is kept is in them, in order, and merged; and what was cut is clean.
+  /// Checks that the pieces of any bytes are within the bytes, ascending and merged, and that stripping the result
+  /// again changes nothing.
   private func look(at bytes: [UInt8], as format: MediaFormat, _ what: String) throws {
     _ = MediaFormat.of(bytes)
     if let header = ImageHeader.read(bytes, as: format) {
@@ -80,7 +81,7 @@ struct MediaTortureTests {
 }
 
 extension SplitMix64 {
-  /// With a few bytes changed, removed, repeated, or made the numbers at which arithmetic ends.
+  /// The bytes with a few of them changed, removed, repeated, or replaced with extreme numbers.
   fileprivate mutating func mutated(_ bytes: [UInt8]) -> [UInt8] {
     var bytes = bytes
     for _ in 0...below(4) where !bytes.isEmpty {

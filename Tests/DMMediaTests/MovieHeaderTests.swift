@@ -6,7 +6,7 @@ import Testing
 
 struct MovieHeaderTests {
   @Test(arguments: ["moving.mp4", "moving.mov", "sound.m4a", "sound.wav"])
-  func `the header agrees with ffprobe`(_ name: String) throws {
+  func `what is read from the header of a video or sound agrees with ffprobe`(_ name: String) throws {
     let folder = try SampleFolder()
     try folder.makeFilm(name)
     let header = try #require(try folder.film(name))
@@ -50,7 +50,7 @@ struct MovieHeaderTests {
     let folder = try SampleFolder()
     try folder.makeFilm("moving.mp4")
     let bytes = try folder.bytes("moving.mp4")
-    // Behind the name: a version and flags, two times, and then parts of a second and how many there are.
+    // After the name are a version and flags, two times, the time scale, and the duration in units of the time scale.
     let scale = try #require(offsets(of: Array("mvhd".utf8), in: bytes).first) + 4 + 4 + 8
     func duration(_ scale: [UInt8], _ count: [UInt8], at offset: Int) -> Duration? {
       var bytes = bytes

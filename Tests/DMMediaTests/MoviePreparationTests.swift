@@ -13,7 +13,7 @@ struct MoviePreparationTests {
   static let missing =
     "without ffmpeg videos have no thumbnails, and sounds may have no duration; install ffmpeg"
 
-  /// A video with tags of all kinds, in a format by its name.
+  /// Makes a video with tags of all kinds; the extension of the name determines the format.
   private func film(_ name: String, _ size: String = "640x360", seconds: Int = 3, _ more: String...) throws {
     let input = [
       "-v", "error", "-f", "lavfi", "-i", "testsrc2=size=\(size):rate=10:duration=\(seconds)", "-f", "lavfi", "-i",
@@ -24,7 +24,7 @@ struct MoviePreparationTests {
     #expect(outcome.isOK)
   }
 
-  /// The decoded frames and samples, as a hash that ffmpeg(1) makes.
+  /// A hash of the video and audio streams, which ffmpeg(1) makes.
   private func frames(_ path: String) throws -> String {
     try folder.run("ffmpeg", "-v", "error", "-i", path, "-map", "0:v", "-map", "0:a", "-c", "copy", "-f", "md5", "-")
   }
@@ -186,7 +186,7 @@ struct MoviePreparationTests {
   {
     try film("source.mp4", "64x64", seconds: 1)
     let whole = try folder.bytes(of: "source.mp4")
-    // One that goes beyond all others, and an index that has an end of another's.
+    // The offsets of boxes whose sizes are made invalid.
     let offsets = [0] + ["moov", "stbl", "stts"].compactMap { whole.firstRange(of: $0.utf8).map { $0.lowerBound - 4 } }
     #expect(offsets.count == 4)
     for offset in offsets {
@@ -242,7 +242,7 @@ struct MoviePreparationTests {
     }
   }
 
-  @Test func `an MP4 that begins with a metadata box is recognised, and the box is removed`() throws {
+  @Test func `an MP4 that begins with a metadata box is recognized, and the box is removed`() throws {
     try film("film.mp4", "64x64", seconds: 1)
     let metadata: [UInt8] = [0, 0, 0, 40] + Array("uuid0123456789abcdefGPS 48.8577 2.29".utf8)
     try folder.write(metadata + folder.bytes(of: "film.mp4"), to: "source.mp4")
@@ -268,7 +268,7 @@ struct MoviePreparationTests {
     try film("secret.mp4", "64x64", seconds: 1)
     let list = "#EXTM3U\n#EXT-X-TARGETDURATION:1\n#EXTINF:1,\nfile://\(folder.file("secret.mp4"))\n#EXT-X-ENDLIST\n"
     try folder.write(list.utf8, to: "source.m3u8")
-    // Whatever it is taken for, it is not played.
+    // The playlist is not opened, whichever format it is taken for.
     for format in MediaFormat.allCases where [.video, .audio].contains(format.kind) {
       var outcome = Tool.Outcome.missing
       let bench = ToolContext(folder: folder.path, searchPath: Tool.environmentPath, progress: { _ in })

@@ -5,7 +5,7 @@ import Testing
 @testable import TestSupport
 
 struct SHA256Tests {
-  /// FIPS 180-2, appendix B, and the examples of NIST for an empty message and one of 896 bits.
+  /// From FIPS 180-2, appendix B, and from NIST's examples for an empty message and for a message of 896 bits.
   @Test(arguments: [
     ("", "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"),
     ("abc", "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"),

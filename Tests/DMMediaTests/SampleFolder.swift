@@ -7,7 +7,7 @@ import Testing
 @testable import DMSystem
 @testable import TestSupport
 
-/// A folder for samples that the tools make.
+/// A folder for sample files that vips, ffmpeg and exiftool make.
 final class SampleFolder: TemporaryFolder {
   struct Failure: Error, CustomStringConvertible {
     let description: String
@@ -15,7 +15,7 @@ final class SampleFolder: TemporaryFolder {
 
   private var url: URL { URL(filePath: path) }
 
-  /// Runs a command in the folder and returns what it printed; to end badly is an error.
+  /// Runs a command in the folder and returns its output; a failed command is an error.
   @discardableResult
   func run(_ command: String, _ arguments: String...) throws -> [UInt8] { try run([command] + arguments) }
 
@@ -38,10 +38,11 @@ final class SampleFolder: TemporaryFolder {
     return Array(printed)
   }
 
-  /// What commands have made.
+  /// The files that commands have made, by command.
   private static let made = Mutex<[String: [UInt8]]>([:])
 
-  /// Has a command make a file, or writes what it made before: the tools take longer than most of the tests.
+  /// Makes a file with a command, or writes the stored result of the same command, because most commands take longer
+  /// than the tests.
   func make(_ name: String, _ words: [String]) throws {
     let key = words.joined(separator: " ")
     if let before = Self.made.withLock({ $0[key] }) { return try write(before, name) }
@@ -56,18 +57,18 @@ final class SampleFolder: TemporaryFolder {
 
   func write(_ bytes: [UInt8], _ name: String) throws { try Data(bytes).write(to: url.appending(path: name)) }
 
-  /// What every sample is made of: 67 by 45 pixels of all colours.
+  /// Makes the image from which the samples are made: 67 by 45 pixels of many colors.
   func makePicture(_ name: String = "picture.png") throws {
     try make(name, ["ffmpeg", "-v", "error", "-f", "lavfi", "-i", "testsrc=size=67x45", "-frames:v", "1", name])
   }
 
-  /// Ten frames.
+  /// Makes an animation of ten frames.
   func makeAnimation(_ name: String = "animation.gif") throws {
     let source = ["-f", "lavfi", "-i", "testsrc=size=67x45:rate=5", "-t", "2", "-f", format(name)]
     try make(name, ["ffmpeg", "-v", "error"] + source + [name])
   }
 
-  /// A second and a half of a picture that moves and a tone, or of the tone.
+  /// Makes a video with a tone, or only the tone, of 1.5 seconds.
   func makeFilm(_ name: String, _ options: [String] = []) throws {
     let picture = ["-f", "lavfi", "-i", "testsrc=size=96x64:rate=10"]
     let tone = ["-f", "lavfi", "-i", "sine=frequency=440"]
@@ -83,7 +84,7 @@ final class SampleFolder: TemporaryFolder {
 
   private func format(_ name: String) -> String { name.split(separator: ".").last.map(String.init) ?? "" }
 
-  /// Copies of a file, one for each orientation that Exif knows.
+  /// Makes copies of a file, one for each Exif orientation.
   func turn(_ name: String, _ options: [String] = []) throws -> [(orientation: Int, name: String)] {
     let turned = (1...8).map { (orientation: $0, name: "\($0)-\(name)") }
     for (_, copy) in turned { try write(try bytes(name), copy) }
@@ -94,7 +95,7 @@ final class SampleFolder: TemporaryFolder {
     return turned
   }
 
-  /// What exiftool sees in it, as "group:tag", without what it says of the file as a file.
+  /// The tags that exiftool finds, as "group:tag", without those of the file itself, such as its size.
   func tags(_ name: String) throws -> Set<String> {
     let text = String(decoding: try run("exiftool", "-a", "-G1", "-s", "-n", name), as: UTF8.self)
     let tags = text.split(separator: "\n").compactMap { line -> String? in
@@ -116,9 +117,9 @@ final class SampleFolder: TemporaryFolder {
     return try bytes(raw)
   }
 
-  /// Cuts a file into another one.
+  /// Strips a file, and writes the result to another one.
   ///
-  /// - Returns: what it is made of.
+  /// - Returns: the pieces of the result.
   @discardableResult
   func cut(_ name: String, to result: String, keepsOrientation: Bool = false) throws -> [StrippedImage.Piece] {
     let file = try MappedFile(path: path(name))
@@ -139,7 +140,7 @@ final class SampleFolder: TemporaryFolder {
     return .of(file.bytes)
   }
 
-  /// What vips says of it.
+  /// The value of a field of the image, as vips reads it.
   func field(_ field: String, of name: String) throws -> Int? {
     let text = String(decoding: try run("vipsheader", "-f", field, name), as: UTF8.self)
     return Int(text.filter { $0 != "\n" })
@@ -157,7 +158,7 @@ extension ImageHeader {
 }
 
 extension StrippedImage {
-  /// The file that the pieces are.
+  /// The bytes of the stripped image; nil if it cannot be stripped.
   static func result(of bytes: [UInt8], as format: MediaFormat, keepsOrientation: Bool = false) -> [UInt8]? {
     let found = bytes.withCheckedBytes { of($0, as: format, keepsOrientation: keepsOrientation) }
     guard let found else { return nil }
@@ -171,7 +172,7 @@ extension StrippedImage {
 }
 
 extension [UInt8] {
-  /// The result of `body`, which is called with these bytes as those of a file.
+  /// Calls `body` with the bytes, as with those of a mapped file.
   func withCheckedBytes<Result>(_ body: (CheckedBytes) throws -> Result) rethrows -> Result {
     try withUnsafeBytes { try body(CheckedBytes($0)) }
   }

@@ -4,7 +4,7 @@ import Testing
 @testable import DMModel
 @testable import TestSupport
 
-/// What tools write seldom or never, made by hand.
+/// Parts of images that tools seldom or never write.
 struct StrippedImageDetailTests {
   private func sample(_ name: String) throws -> [UInt8] {
     let folder = try SampleFolder()
@@ -41,12 +41,12 @@ struct StrippedImageDetailTests {
     let thumbnail: [UInt8] = [1, 1, 9, 9, 9]
     let soiled = [0xFF, 0xD8, 0xFF, 0xE0, 0, 19] + header + thumbnail + bytes[20...]
     #expect(try cut(soiled, .jpeg) == cut(bytes, .jpeg))
-    // Of the extension of JFIF nothing is left.
+    // The extension segment of JFIF is removed.
     let extended = bytes[..<20] + [0xFF, 0xE0, 0, 9] + Array("JFXX\0".utf8) + [0x10, 0x77] + bytes[20...]
     #expect(try cut(Array(extended), .jpeg) == cut(bytes, .jpeg))
   }
 
-  @Test func `the Adobe segment of a JPEG keeps only its colour information`() throws {
+  @Test func `the Adobe segment of a JPEG keeps only its color information`() throws {
     let bytes = try sample("cmyk.jpg")
     let offset = try #require(offsets(of: Array("Adobe".utf8), in: bytes).first)
     var soiled = bytes
@@ -70,16 +70,16 @@ struct StrippedImageDetailTests {
       let clean = try cut(Array(bytes.prefix(count)), .jpeg)
       #expect(clean.suffix(2) == [0xFF, 0xD9])
       #expect(bytes.starts(with: clean.dropLast(2)))
-      // Half a marker would become another with what is added.
+      // The first byte of a marker must not join the added end marker.
       #expect(try cut(bytes.prefix(count) + [0xFF, 0xFF], .jpeg) == clean)
     }
   }
 
   @Test func `unknown and metadata chunks of a PNG are removed`() throws {
-    let bytes = try sample("colours.png")
+    let bytes = try sample("colors.png")
     let clean = try cut(bytes, .png)
     for name in ["tEXt", "zTXt", "iTXt", "eXIf", "tIME", "prVt", "vpAg"] {
-      // Behind the first chunk, which has 13 bytes.
+      // After the first chunk, which has 13 bytes of data.
       var soiled = bytes
       soiled.insert(contentsOf: [0, 0, 0, 2] + Array(name.utf8) + [1, 2, 3, 4, 5, 6], at: 33)
       #expect(try cut(soiled, .png) == clean)
@@ -92,7 +92,7 @@ struct StrippedImageDetailTests {
   }
 
   @Test func `a PNG with an invalid first chunk is not stripped`() throws {
-    var bytes = try sample("colours.png")
+    var bytes = try sample("colors.png")
     bytes[11] += 1
     bytes.insert(0, at: 29)
     #expect(StrippedImage.result(of: bytes, as: .png) == nil)
@@ -106,7 +106,7 @@ struct StrippedImageDetailTests {
     var soiled = clean
     soiled.insert(contentsOf: Array("hide".utf8) + [3, 0, 0, 0, 1, 2, 3, 0], at: frame + 8 + size)
     soiled.replaceSubrange(frame + 4..<frame + 6, with: [UInt8((size + 12) & 0xFF), UInt8((size + 12) >> 8)])
-    // Whatever the file says of its own size.
+    // The size in the header of the file is wrong.
     soiled.replaceSubrange(4..<8, with: [0xFF, 0xFF, 0xFF, 0x7F])
     #expect(try cut(soiled, .webp) == clean)
     #expect(clean[4..<8].reversed().reduce(0) { $0 << 8 | Int($1) } == clean.count - 8)
@@ -134,7 +134,7 @@ struct StrippedImageDetailTests {
     for gone in [
       application("XMP DataXMP"), application("MGK8BIM0000"), application("ICCRGBG1012"), [0x21, 0xFE, 1, 65, 0],
       [0x21, 0x42, 0], [0x21, 0x01, 1, 2, 0], [0x21, 0xF9, 4, 0, 0, 0, 0, 0], [0x21, 0xF9, 0],
-      // How often it is repeated is said once.
+      // A second extension that says how often the animation repeats is removed.
       application("NETSCAPE2.0"), application("ANIMEXTS1.0"),
     ] {
       #expect(try cut(extended(gone), .gif) == bytes, "\(gone)")
@@ -142,7 +142,7 @@ struct StrippedImageDetailTests {
     let hidden: [UInt8] = [6] + Array("secret".utf8)
     for start in offsets(of: [0x21, 0xF9, 4], in: bytes) {
       var soiled = bytes
-      // Bits that have no meaning.
+      // Sets the reserved bits.
       soiled[start + 3] |= 0xE0
       soiled.insert(contentsOf: hidden, at: start + 7)
       #expect(try cut(soiled, .gif) == bytes)

@@ -7,8 +7,7 @@ import Testing
 
 struct StrippedImageTests {
   @Test(arguments: MediaSample.editable)
-  func `a stripped image keeps only its structure, its colour information and all pixels`(_ sample: MediaSample) throws
-  {
+  func `a stripped image keeps only its structure, its color information and all pixels`(_ sample: MediaSample) throws {
     let folder = try SampleFolder()
     let clean = "clean-\(sample.name)"
     try sample.make(in: folder)
@@ -28,7 +27,7 @@ struct StrippedImageTests {
     try folder.run("exiftool", "-b", "-ICC_Profile", name)
   }
 
-  /// Beginnings of what says nothing of who and where.
+  /// Prefixes of tags that reveal no person and no place.
   private static let structure = [
     "File:FileType", "File:MIMEType", "File:ImageWidth", "File:ImageHeight", "File:EncodingProcess",
     "File:BitsPerSample", "File:ColorComponents", "File:YCbCrSubSampling", "ICC-", "ICC_Profile:", "JFIF:", "Adobe:",
@@ -42,7 +41,7 @@ struct StrippedImageTests {
   ]
 
   @Test(arguments: ["profile.jpg", "cmyk.jpg", "interlaced.png", "lossless.webp"])
-  func `the sample images have colour profiles`(_ name: String) throws {
+  func `the sample images have color profiles`(_ name: String) throws {
     let folder = try SampleFolder()
     let sample = try #require(MediaSample.editable.first { $0.name == name })
     try sample.make(in: folder)
@@ -85,7 +84,7 @@ struct StrippedImageTests {
       let left = try folder.tags(clean).filter { tag in !Self.structure.contains { tag.hasPrefix($0) } }
       #expect(left == (orientation == 1 ? [] : ["File:ExifByteOrder", "IFD0:Orientation"]))
       #expect(try folder.header(clean)?.orientation == orientation)
-      // A reader that finds a checksum or a size wrong ignores it.
+      // vips would ignore an orientation with a wrong checksum or size.
       if orientation > 1 { #expect(try folder.field("orientation", of: clean) == orientation) }
       #expect(try folder.pixels(clean) == pixels)
     }
@@ -101,7 +100,7 @@ struct StrippedImageTests {
     let folder = try SampleFolder()
     try folder.makeAnimation()
     let bytes = try folder.bytes("animation.gif")
-    // A picture, which is kept, and an extension that is not.
+    // A frame, which is kept, and an extension, which is removed.
     let pair: [UInt8] = [0x2C, 0, 0, 0, 0, 1, 0, 1, 0, 0, 2, 2, 0x4C, 1, 0] + Array("!\u{77}\0".utf8)
     func crowded(_ count: Int) -> [UInt8] {
       Array(bytes.dropLast()) + [[UInt8]](repeating: pair, count: count).joined() + [0x3B]

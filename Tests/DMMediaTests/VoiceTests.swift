@@ -16,7 +16,7 @@ struct VoiceTests {
     self.options = options
   }
 
-  /// Three seconds, of which the middle one is silent.
+  /// Makes a sound of three seconds; the second one is silent.
   private func sound(_ name: String, _ more: String...) throws {
     let outcome = try folder.tool("ffmpeg").run(
       [

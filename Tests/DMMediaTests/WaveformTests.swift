@@ -25,7 +25,7 @@ struct WaveformTests {
   func `a sound that grows louder evenly has a waveform that rises evenly`(_ count: Int) {
     let buckets = waveform((0..<count).map { Int16($0 * 32_000 / count) }).buckets
     for (part, value) in buckets.enumerated() {
-      // A part's peak is at its end, and a slice of it may lie across.
+      // The peak of each bucket is at its end; a chunk of samples may overlap two buckets.
       #expect(abs(Int(value) - 255 * (part + 1) / 64) <= 5)
     }
   }

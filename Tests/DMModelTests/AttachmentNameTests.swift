@@ -28,7 +28,7 @@ struct AttachmentNameTests {
     #expect((252...255).contains(name.utf8.count))
     #expect(!name.unicodeScalars.contains("\u{FFFD}"))
     #expect(name.hasSuffix(ending == ".jpg" ? ending : ""))
-    #expect(Attachment.safeName(name) == name, "it is safe as it is")
+    #expect(Attachment.safeName(name) == name, "a safe name is not changed")
     let stem = ending == ".jpg" ? name.utf8.dropLast(4) : name.utf8[...]
     #expect(whole.utf8.starts(with: stem))
   }

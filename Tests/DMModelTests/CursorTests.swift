@@ -13,13 +13,14 @@ struct CursorTests {
   ]
 
   @Test(arguments: positions)
-  func `a cursor is parsed to the position it was made of`(_ position: Cursor.Position) throws {
+  func `parsing the text of a cursor gives the position that the cursor was made of`(_ position: Cursor.Position) throws
+  {
     let cursor = Cursor(store: Self.store, position)
     #expect(try Cursor(cursor.description) == cursor)
     #expect(try Cursor(cursor.description).position(in: Self.store) == position)
   }
 
-  @Test func `any random cursor is parsed to the position it was made of`() throws {
+  @Test func `parsing the text of any random cursor gives the position that the cursor was made of`() throws {
     var random = SplitMix64(seed: 1)
     for _ in 1...2000 {
       let store = Identifier(high: random.next(), low: random.next() >> UInt64(random.below(64)))
@@ -66,7 +67,7 @@ struct CursorTests {
     #expect(code == .badCursor)
   }
 
-  @Test func `a cursor of another store is refused with an error that says so`() throws {
+  @Test func `a cursor of another store is refused, and the error says that it is of another store`() throws {
     let other = Cursor(store: Identifier(at: .at(2026, 11, 21)), Cursor.Position(rev: 7))
     let fault = try fault { try other.position(in: Self.store) }
     #expect(fault?.code == .badCursor)

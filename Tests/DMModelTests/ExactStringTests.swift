@@ -1,7 +1,7 @@
 import DMModel
 import Testing
 
-/// Texts compared and searched byte for byte.
+/// Comparing and searching texts byte for byte.
 @Suite struct ExactStringTests {
   @Test("a byte is found at each offset of a text of up to forty bytes, and only if the text has this byte")
   func contains() {

@@ -23,7 +23,7 @@ struct ReferenceTests {
   }
 
   @Test(arguments: ["", "@", "+", "#"])
-  func `an empty reference names no conversation`(_ text: String) throws {
+  func `an empty reference to a conversation is refused`(_ text: String) throws {
     #expect(try code { try ConversationReference(text) } == .badReference)
   }
 

@@ -45,7 +45,7 @@ struct SeqRangeTests {
   }
 
   @Test(arguments: 1...20 as ClosedRange<UInt64>)
-  func `an overlay has the reader of each number that one user has read, and nil for numbers that several have read`(
+  func `an overlay has the user of numbers that one user has read, and nil for numbers that several users have read`(
     _ seed: UInt64
   ) throws {
     var random = SplitMix64(seed: seed)
@@ -55,7 +55,7 @@ struct SeqRangeTests {
       for _ in 0..<12 {
         let range = Self.range(&random, below: 30)
         let reader = UserKey(number: Int64(1 + random.below(3)))
-        // What the store hands over: the marks that touch or overlap the range.
+        // The store passes only the marks that touch or overlap the range.
         let around = (range.lowerBound - 1)...(range.upperBound + 1)
         let near = marks.filter { $0.range.overlaps(around) }
         marks = marks.filter { !$0.range.overlaps(around) } + ReadMark.overlay(near, with: range, by: reader)
@@ -65,14 +65,14 @@ struct SeqRangeTests {
         var found: [Int: UserKey?] = [:]
         for mark in marks {
           for seq in mark.range {
-            #expect(found[seq] == nil, "seed \(seed): \(seq) stands in two marks")
+            #expect(found[seq] == nil, "seed \(seed): \(seq) is in two marks")
             found[seq] = .some(mark.reader)
           }
         }
         let expected = readers.mapValues { $0.count == 1 ? $0.first : nil }
         #expect(found == expected, "seed \(seed)")
         for (one, next) in zip(marks, marks.dropFirst()) where one.range.upperBound + 1 == next.range.lowerBound {
-          #expect(one.reader != next.reader, "seed \(seed): \(one) and \(next) should be one")
+          #expect(one.reader != next.reader, "seed \(seed): \(one) and \(next) must be merged")
         }
       }
     }

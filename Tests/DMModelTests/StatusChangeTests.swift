@@ -3,7 +3,7 @@ import Testing
 @testable import DMModel
 @testable import TestSupport
 
-/// What a receipt changes, against a look at each message and each of its possible senders.
+/// The changes of status by a receipt, compared with a test of each message and of each possible sender.
 struct StatusChangeTests {
   private static let users: [UserKey] = [1, 2, 3, 4]
 
@@ -27,7 +27,7 @@ struct StatusChangeTests {
   }
 
   @Test(arguments: 1...20 as ClosedRange<UInt64>)
-  func `the status changes include a message once if nobody or only its sender had marked it, and otherwise not at all`(
+  func `a mark changes the status of a message of another user if no user except the message's sender had marked it`(
     _ seed: UInt64
   ) {
     var random = SplitMix64(seed: seed)
@@ -58,7 +58,7 @@ struct StatusChangeTests {
       StatusChange.changes(3...7, by: 1, over: [[], []]) == [StatusChange(range: 3...7, senders: .allBut(1))])
   }
 
-  @Test func `of messages that only one other user had read, a mark changes the status of those that this user sent`() {
+  @Test func `if one other user had read some messages, a mark changes the status only of those that this user sent`() {
     let marks = [ReadMark(range: 1...4, reader: 2), ReadMark(range: 5...5, reader: nil)]
     #expect(
       StatusChange.changes(3...7, by: 1, over: [marks]) == [

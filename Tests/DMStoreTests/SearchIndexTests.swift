@@ -5,7 +5,7 @@ import Testing
 @testable import StoreSupport
 @testable import TestSupport
 
-/// A store whose messages are put there without anybody who says them.
+/// A store whose messages are inserted without a `Messenger`.
 final class SearchStore {
   let directory: TemporaryStore
   let store: Store
@@ -53,7 +53,7 @@ final class SearchStore {
     try store.searchIndex.snippets(of: [(7, text)], for: SearchExpression(query))[7]?.marked
   }
 
-  /// All that the index has: word, message, offset.
+  /// All entries of the index: word, message, offset.
   func instances() throws -> [String] {
     try directory.texts(
       "SELECT term || ' ' || doc || ' ' || offset FROM temp.instances ORDER BY 1", after: Self.vocabulary)
@@ -104,7 +104,7 @@ extension TemporaryStore {
     #expect(try store.find("手机 机壳 NOT 北京") == [4])
   }
 
-  @Test func `an emoji is not part of a word, even if Unicode added it lately`() throws {
+  @Test func `an emoji is not part of a word, even if it is new in Unicode`() throws {
     let store = try SearchStore()
     try store.add(["haha🤣", "haha😀", "🙂haha🥳", "100₽", "haha 👍🏽"])
     #expect(try store.find("haha") == [5, 3, 2, 1])
@@ -156,7 +156,7 @@ extension TemporaryStore {
     let store = try SearchStore()
     try store.add(["lunch", "dinner and lunch and breakfast and tea", "lunch", "tea", "lunch lunch"], at: { 10 - $0 })
     let found = try store.find("lunch", .rank)
-    // How long a message is does not count.
+    // The length of a message does not change its rank.
     #expect(found == [5, 1, 2, 3])
     #expect(try store.find("lunch", .rank, limit: 2) == Array(found.prefix(2)))
   }
@@ -179,7 +179,7 @@ extension TemporaryStore {
 
   @Test func `the newest match is the one with the latest time, whatever the order of arrival`() throws {
     let store = try SearchStore()
-    // Few are looked up and many are found in the order of all messages; both have to be right.
+    // A few matches are sorted by time; for many matches, the messages are read in the order of time. Both ways are tested.
     let order = (0...6000).shuffled()
     try store.add((1...6000).map { "common \($0 % 50 == 0 ? "rare" : "") \($0 % 1500 == 0 ? "rarest" : "")" }) {
       order[$0]

@@ -5,14 +5,16 @@ import Testing
 @testable import StoreSupport
 @testable import TestSupport
 
-/// What a search finds, said naively.
+/// A simple implementation of a search.
 indirect enum SearchModel {
   case phrase([String], isPrefix: Bool)
   case and(SearchModel, SearchModel)
   case or(SearchModel, SearchModel)
   case not(SearchModel, SearchModel)
 
-  /// Characters and the words that they are, or are part of; no more, so that much is found.
+  /// Characters, and the indexed form of each; `isAlone` if it is a word of its own.
+  ///
+  /// The list is short, so that searches find something.
   private static let characters: [(text: String, word: String, isAlone: Bool)] = [
     ("a", "a", false), ("B", "b", false), ("é", "e", false), ("e\u{301}", "e", false), ("ж", "ж", false),
     ("北", "北", true), ("京", "京", true), ("バ", "バ", true), ("한", "한", true), ("ก", "ก", true),

@@ -26,11 +26,11 @@ import Testing
       ("foo-bar", #""foo-bar""#), ("don't", #""don't""#), ("a.b@c", #""a.b@c""#), ("text:foo", #""text:foo""#),
       ("C++", #""C++""#), ("https://a.b/c?d=e", #""https://a.b/c?d=e""#), ("main() x", #""main()" AND "x""#),
       ("(f(x) OR y)", #""f(x)" OR "y""#), ("NEAR(a b)", #""NEAR(a b)""#), ("^a", #""^a""#), ("a + b", #""a" AND "b""#),
-      // What makes no sense is looked for as it stands.
+      // A query with invalid syntax is searched as a phrase.
       ("(a", #""(a""#), ("a)", #""a)""#), (#""a"#, #"" a""#), ("a AND", #""a AND""#), ("NOT a", #""NOT a""#),
       ("a OR OR b", #""a OR OR b""#), ("AND", #""AND""#), ("() a", #""() a""#), ("lunch :)", #""lunch :)""#),
       (#"5" disk"#, #""5  disk""#),
-      // What has no word in it is left out.
+      // Parts of a query without words are left out.
       ("", nil), (" \n\u{3000}", nil), ("🙂", nil), ("?!", nil), (#""""#, nil), ("*", nil), ("\"-\" OR '", nil),
       ("\0\u{1}", nil), ("🙂 lunch", #""lunch""#), ("lunch AND 🙂", #""lunch""#), ("a NOT -", #""a""#), ("- NOT a", nil),
       ("a\0b", #""a" AND "b""#),

@@ -5,7 +5,7 @@ import Testing
 @testable import StoreSupport
 @testable import TestSupport
 
-/// The lines "Reads:" and "Writes:" of a file, against its SQL.
+/// Compares the lines "Reads:" and "Writes:" of each file with its SQL.
 @Suite struct TablesOfFilesTests {
   static let sources = URL(filePath: "\(repository)/Sources/DMStore")
 
@@ -13,7 +13,7 @@ import Testing
     try FileManager.default.subpathsOfDirectory(atPath: sources.path).filter { $0.hasSuffix(".swift") }.sorted()
   }
 
-  /// What the string literals of a file name after the words of SQL that precede a table.
+  /// The tables that the string literals of a file name after the given words of SQL, such as FROM.
   private func tables(after words: String, in text: String, among tables: Set<String>) throws -> [String] {
     let literal = try Regex("\"\"\"(?:.|\n)*?\"\"\"|\"(?:\\\\.|[^\"\\\\\n])*\"")
     let name = try Regex("\\b(?:\(words))\\s+(\\w+)", as: (Substring, Substring).self)
@@ -21,7 +21,7 @@ import Testing
     return Set(found).intersection(tables).sorted()
   }
 
-  /// The tables that a migration makes.
+  /// The tables that a migration creates.
   private func tables(of migration: [UInt8]) throws -> [String] {
     let table = try Regex("CREATE TABLE (\\w+)", as: (Substring, Substring).self)
     return String(decoding: migration, as: UTF8.self).matches(of: table).map { String($0.output.1) }

@@ -17,11 +17,11 @@ struct NamesTests {
     for (name, create) in creations {
       let path = "\(folder.path)/\(name)"
       guard case .made = create(path), case .existed = create(path) else {
-        Issue.record("'\(path)' was not made, or made twice")
+        Issue.record("'\(path)' was not created, or was created twice")
         return
       }
       guard case .failed(.notFound) = create("\(folder.path)/none/x") else {
-        Issue.record("'\(folder.path)/none/x' did not fail")
+        Issue.record("creating '\(folder.path)/none/x' did not fail")
         return
       }
     }

@@ -64,7 +64,9 @@ struct ToolTests {
     try expectNobody()
   }
 
-  /// That all of the script's process group, whose number it wrote to a file, are gone or go at once.
+  /// Expects that all processes of the script's group end soon.
+  ///
+  /// The script has written the number of its group to a file.
   private func expectNobody() throws {
     let group = try #require(pid_t(String(decoding: try folder.bytes(of: "group").dropLast(), as: UTF8.self)))
     let deadline = monotonicMicroseconds() + 10_000_000
@@ -130,7 +132,7 @@ struct ToolTests {
     let leaked = open("/dev/null", O_RDONLY)
     defer { close(leaked) }
     #expect(fcntl(leaked, F_GETFD) == 0)
-    // The folder itself is what ls(1) has open while it reads it.
+    // Descriptor 3 is the folder that ls(1) reads.
     #expect(try folder.run("ls", "/proc/self/fd") == "0\n1\n2\n3\n")
     #expect(try folder.run("readlink", "/proc/self/fd/0") == "/dev/null\n")
   }
@@ -142,7 +144,7 @@ struct ToolTests {
     let masks = status.split(separator: "\n").compactMap {
       $0.split(separator: "\t").last.flatMap { UInt64($0, radix: 16) }
     }
-    // Numbers 32 and 33 are glibc's own.
+    // glibc uses the signals 32 and 33 itself.
     #expect(masks.map { $0 & 0x7FFF_FFFF } == [0, 0])
   }
 

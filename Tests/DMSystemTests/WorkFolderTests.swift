@@ -7,7 +7,7 @@ import Testing
 @testable import TestSupport
 
 struct WorkFolderTests {
-  /// A folder such as a process that was killed leaves.
+  /// Makes a work folder as a killed process leaves it.
   private func abandon(_ kind: WorkFolder.Kind, in folder: String) throws -> String {
     let path = try temporaryName(in: folder, kind.rawValue, isFolder: true)
     for name in ["", "/attachments", "/attachments/ab"] {

@@ -10,7 +10,7 @@ import Testing
 @testable import TestSupport
 
 struct AttachmentBackupTests {
-  /// The contents of a store and what each of them is.
+  /// The contents of a store, by their hashes.
   private func contents(of store: TemporaryStore) throws -> [String: Data] {
     try Dictionary(
       uniqueKeysWithValues: store.contents.all.map {
@@ -29,7 +29,7 @@ struct AttachmentBackupTests {
     #expect(try copy.texts(rows) == store.texts(rows), sourceLocation: sourceLocation)
   }
 
-  /// What a store has been restored into: nothing, a folder with something else in it, or an empty store that is open.
+  /// Targets of a restore: an absent folder, a folder with other files, and an empty store that is open.
   private func copies() throws -> [TemporaryStore] {
     let beside = try TemporaryStore(users: [])
     _ = try beside.elsewhere("something")
@@ -46,7 +46,7 @@ struct AttachmentBackupTests {
     for copy in try copies() {
       _ = try copy.upkeep.restore(file: path)
       try expectWhole(copy, as: store)
-      // What the contents took in the backup is not left in the database.
+      // The space that the contents took in the backup is freed in the restored database.
       #expect(copy.location.databaseBytes < 2 * ContentFolder.chunkBytes)
       let bob = try copy.messenger("bob")
       let voice = try #require(
@@ -79,7 +79,7 @@ struct AttachmentBackupTests {
     return String(decoding: bytes, as: UTF8.self).split(separator: "\n")
   }
 
-  /// Damages a content: changed, shortened, or gone.
+  /// Damages a content: changes it, shortens it, or removes it.
   private func damage(_ hash: ContentHash, of store: TemporaryStore, _ how: Int) throws {
     let path = store.contents.path(of: hash)
     var bytes = try Data(contentsOf: URL(filePath: path))
@@ -152,7 +152,7 @@ struct AttachmentBackupTests {
       (changed(#""number":1"#, #""number":"1""#), [.malformedLine]),
     ]
     for index in contentLines {
-      // The hash says so, or the count at the end.
+      // Either the hash of the content or the count at the end of the dump reveals the missing line.
       cases.append((without(index), [.badField, .storeDamaged]))
       cases.append((counting(6, without(index)), [.storeDamaged]))
     }
@@ -163,7 +163,7 @@ struct AttachmentBackupTests {
       #expect(fault.map { expected.contains($0.code) } == true, "case \(number): \(fault?.message ?? "none")")
       #expect(!FileManager.default.fileExists(atPath: copy.location.directory))
     }
-    // What was damaged may be missing; what got lost on the way may not.
+    // A content that was damaged when the dump was made may be missing, but not a content line that is lost from the dump.
     let copy = try TemporaryStore(users: [])
     try Data((without(second).joined(separator: "\n") + "\n").utf8).write(to: URL(filePath: path))
     #expect(try code { try copy.upkeep.restore(file: path, takesDamaged: true) } == .badField)
@@ -195,7 +195,7 @@ struct AttachmentBackupTests {
     #expect(!purged.isComplete)
     #expect(purged.contentsCount == 0)
     try store.messenger("alice").say("on", to: "bob")
-    // It has what it is of, whatever became of that.
+    // The dump still has all contents, although the store has changed.
     try dump.forEach { _ in }
   }
 

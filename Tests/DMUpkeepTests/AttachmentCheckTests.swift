@@ -17,7 +17,7 @@ struct AttachmentCheckTests {
     #expect(try store.findings() == [])
   }
 
-  /// What breaks one rule, and the checks that say so.
+  /// SQL that breaks one rule, and the checks that find this.
   static let faults: [(sql: String, checks: Set<Finding.Check>)] = [
     ("UPDATE attachment SET name = 'another' WHERE id = 1", [.digests]),
     ("UPDATE attachment SET digest = NULL WHERE id = 1", [.digests]),
@@ -48,7 +48,7 @@ struct AttachmentCheckTests {
   @Test(arguments: faults.indices)
   func `each violation of a rule for attachments is found`(index: Int) throws {
     let (sql, checks) = Self.faults[index]
-    // What the rows say is violated, whatever the sizes are, and small contents are read quickly.
+    // The contents are small, because only the rows matter here.
     let store = try TemporaryStore.carrying(chunk: 1000)
     try store.execute(sql)
     let findings = try store.findings()

@@ -8,7 +8,7 @@ import Testing
 @testable import StoreSupport
 @testable import TestSupport
 
-/// What a disk may do to what messages carry.
+/// Damage that a faulty disk may do to attachments.
 struct AttachmentFlipTests {
   private static let numbers = [
     "user", "created_at", "message", "place", "kind", "size_bytes", "width", "height", "duration",
@@ -16,7 +16,7 @@ struct AttachmentFlipTests {
     "thumbnail_width", "thumbnail_height", "digest",
   ]
 
-  /// The bytes of what rows say in texts and blobs.
+  /// The offsets of the texts and blobs of attachment rows in the bytes of the database.
   private func values(_ store: TemporaryStore, in bytes: [UInt8]) throws -> [Int] {
     var parts: [[UInt8]] = []
     let connection = try Connection(path: store.location.database)
@@ -26,9 +26,9 @@ struct AttachmentFlipTests {
     return parts.flatMap { part in offsets(of: part, in: bytes).flatMap { $0..<($0 + part.count) } }
   }
 
-  /// Turns over a bit of a number in a row that has it.
+  /// Flips a random bit of a number in a random attachment row.
   ///
-  /// - Returns: false when the schema does not let it stand.
+  /// - Returns: false if the schema prevented the change.
   private func flipNumber(_ store: TemporaryStore, _ dice: inout SplitMix64) throws -> Bool {
     let (column, bit) = (Self.numbers[dice.below(Self.numbers.count)], "1 << \(dice.below(63))")
     let row = "SELECT id FROM attachment WHERE \(column) IS NOT NULL LIMIT 1 OFFSET \(dice.below(2))"
@@ -40,7 +40,7 @@ struct AttachmentFlipTests {
         UPDATE attachment SET \(column) = (\(column) | \(bit)) - (\(column) & \(bit)) WHERE id = (\(row))
         """)
     } catch let error as DMError {
-      // Two in one place, which the index does not have.
+      // The change would give two attachments of a message the same position, which a unique index forbids.
       guard error.code == .internal else { throw error }
     }
     return try store.texts("SELECT group_concat(ifnull(\(column), '-')) FROM attachment") != before
@@ -53,7 +53,7 @@ struct AttachmentFlipTests {
     try store.settle()
     let bytes = try store.bytes()
     let values = try values(store, in: bytes)
-    // The empty one has none.
+    // The empty content has no bits.
     let contents = try store.contents.all.map(store.contents.path).filter { fileSize($0) > 0 }
     #expect(values.count > 500 && contents.count == 5)
     for flip in 0..<(SplitMix64.isTorture ? 1000 : 100) {

@@ -66,7 +66,7 @@ struct AttachmentPurgeTests {
     #expect(store.contents.size(of: second.sha256) == 50)
   }
 
-  /// Interrupts a purge where it is about to remove contents.
+  /// Runs a purge, and calls `meanwhile` before it removes contents.
   private func purge(_ store: TemporaryStore, meanwhile: @escaping () throws -> Void) throws -> Purged {
     try Upkeep(store.location) { if $0.hasSuffix("contents that nothing refers to") { try meanwhile() } }.purge()
   }

@@ -61,7 +61,7 @@ struct BackupTests {
     for path in [store.location.database, other.location.database, other.location.database + "-wal"] {
       #expect(try code { try store.upkeep.backUp(to: path, replacesAny: true) } == .cannotCreate, "\(path)")
     }
-    // By another name, too.
+    // A hard link to the database is refused, too.
     let link = store.location.directory + "/linked"
     try FileManager.default.linkItem(atPath: store.location.database, toPath: link)
     #expect(try code { try store.upkeep.backUp(to: link) } == .cannotCreate)
@@ -78,7 +78,7 @@ struct BackupTests {
     #expect(try code { try store.upkeep.backUp(to: path) } == .storeDamaged)
     #expect(try store.bytes("out/backup") == before)
     #expect(try store.namesElsewhere == ["backup"])
-    // What is left can be saved nevertheless, when that is asked for.
+    // With `takesDamaged`, what is readable is saved.
     #expect(try store.upkeep.backUp(to: path, takesDamaged: true).messageCount == 42)
     let saved = try TemporaryStore(users: [])
     #expect(try code { try saved.upkeep.restore(file: path) } == .storeDamaged)

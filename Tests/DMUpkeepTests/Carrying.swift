@@ -9,7 +9,7 @@ import Testing
 @testable import TestSupport
 
 extension Messenger {
-  /// Prepares bytes, just as they are.
+  /// Prepares bytes as a file that is not changed.
   func attach(_ bytes: [UInt8], named name: String = "file.bin") throws -> DMKit.Attachment {
     let path = "\(location.directory)/source-\(UInt64.random(in: 0 ... .max))"
     try Data(bytes).write(to: URL(filePath: path))
@@ -30,7 +30,7 @@ extension Messenger {
   }
 }
 
-/// Bytes that look like nothing else.
+/// Pseudo-random bytes, which occur nowhere else in a store.
 func noise(_ count: Int, seed: UInt64) -> [UInt8] {
   var dice = SplitMix64(seed: seed)
   let beginning = (0..<min(count, 1000)).map { _ in UInt8(dice.below(256)) }
@@ -40,8 +40,8 @@ func noise(_ count: Int, seed: UInt64) -> [UInt8] {
 extension TemporaryStore {
   var contents: ContentFolder { location.contents }
 
-  /// A store whose messages carry files: an equal one twice, one of whole chunks, an empty one, one with all that a row
-  /// can have, and one that was not sent.
+  /// A store whose messages have attachments: one that was sent twice, one of whole chunks, an empty one, one with all
+  /// columns set, and one that was not sent.
   static func carrying(chunk: Int = ContentFolder.chunkBytes) throws -> TemporaryStore {
     let store = try TemporaryStore.filled(messages: 3)
     let (alice, bob) = (try store.messenger("alice"), try store.messenger("bob"))
@@ -53,7 +53,9 @@ extension TemporaryStore {
     return store
   }
 
-  /// One that has everything: nobody is to need other programs for it.
+  /// An attachment with all columns set.
+  ///
+  /// It is inserted directly, because its preparation would need ffmpeg.
   private func voice(by user: Handle) throws -> DMKit.Attachment {
     var voice = DMKit.Attachment(
       id: Identifier(at: .now), kind: .voice, name: "wörd.ogg", mimeType: "audio/ogg", sizeBytes: 900,
@@ -77,13 +79,13 @@ extension TemporaryStore {
     return hash
   }
 
-  /// The content of an attachment that is called so.
+  /// The content of the attachment with this name.
   func content(named name: String) throws -> ContentHash {
     let hashes = try texts("SELECT hex(sha256) FROM attachment WHERE name = '\(name)'").compactMap { ContentHash($0) }
     return try #require(hashes.first)
   }
 
-  /// Lets files be older than they are.
+  /// Makes the files of contents look older.
   func age(_ hashes: [ContentHash], days: Double) throws {
     for hash in hashes {
       try FileManager.default.setAttributes(

@@ -31,7 +31,7 @@ struct CheckTests {
     #expect(try code { try store.upkeep.check(deep: true) } == .noStore)
   }
 
-  /// What breaks one rule, and the checks that say so.
+  /// SQL that breaks one rule, and the checks that find this.
   static let faults: [(sql: String, checks: Set<Finding.Check>)] = [
     ("UPDATE message SET text = 'another' WHERE id = 3", [.digests, .search]),
     ("UPDATE message SET sender = 2 WHERE id = 2", [.digests, .ranges]),
@@ -91,7 +91,9 @@ struct CheckTests {
     let findings = try store.findings()
     #expect(Set(findings.map(\.check)) == checks, "\(sql): \(findings)")
     for finding in findings {
-      #expect(!finding.message.contains("unique") && finding.subject?.contains("unique") != true, "a text is printed")
+      #expect(
+        !finding.message.contains("unique") && finding.subject?.contains("unique") != true,
+        "the finding contains the text of a message")
     }
   }
 

@@ -10,7 +10,10 @@ import Testing
 @testable import TestSupport
 
 struct DumpTests {
-  @Test func `a spool that cannot be beside the store is in the spare folder, or else is an error`() throws {
+  @Test
+  func `a spool is created beside the store, or else in the spare folder; if both fail, the result is an error`()
+    throws
+  {
     let folder = try TemporaryFolder()
     let fault = try fault { try Spool(in: folder.path + "/absent", orElse: nil) }
     #expect(fault?.code == .cannotCreate)

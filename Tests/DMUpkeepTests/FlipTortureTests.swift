@@ -6,9 +6,9 @@ import Testing
 @testable import StoreSupport
 @testable import TestSupport
 
-/// What a disk may do to a store.
+/// Damage that a faulty disk may do to a store.
 struct FlipTortureTests {
-  /// The bytes of what was said: texts, nonces and ids.
+  /// The offsets of the texts, nonces and ids of messages in the bytes of the database.
   private func content(_ store: TemporaryStore, in bytes: [UInt8]) throws -> [Int] {
     var parts: [[UInt8]] = []
     let connection = try Connection(path: store.location.database)
@@ -48,7 +48,9 @@ struct FlipTortureTests {
     return leaves
   }
 
-  /// Two pages of the change log in each other's places: a stream that goes on from a number would never end.
+  /// Two pages of the change log are swapped.
+  ///
+  /// A stream that continues after each number it has read would never end.
   @Test func `reading a change log whose pages are out of order is an error`() throws {
     let store = try TemporaryStore.filled(messages: 120)
     let alice = try store.messenger("alice")
@@ -74,7 +76,9 @@ struct FlipTortureTests {
     #expect(fault?.code == .storeDamaged && fault?.message.contains("out of order") == true)
   }
 
-  /// A key that leads back, and after it a page that cannot be read: the check would begin again for ever.
+  /// A key that is too small is followed by an unreadable page.
+  ///
+  /// A check that continues after the last key would never end.
   @Test(arguments: [1, 127]) func `a check ends even if the keys of a page are out of order`(key: UInt8)
     throws
   {
@@ -82,7 +86,7 @@ struct FlipTortureTests {
     try store.settle()
     let leaves = try leaves(of: "message", in: store)
     var bytes = try store.bytes()
-    // The last cell of a leaf is a size of one or two bytes, and then its key (sqlite.org/fileformat2.html, section 1.6).
+    // The last cell of a leaf begins with a size of one or two bytes; its key follows (sqlite.org/fileformat2.html, section 1.6).
     let (page, count) = (leaves[1], Int(bytes[leaves[1] + 3]) << 8 + Int(bytes[leaves[1] + 4]))
     let pointer = page + 8 + 2 * (count - 1)
     let cell = page + Int(bytes[pointer]) << 8 + Int(bytes[pointer + 1])
@@ -113,7 +117,7 @@ struct FlipTortureTests {
       }
       try damaged.replace(changed)
       do {
-        // What is free or of no meaning may change; a page that is gone may not.
+        // A change in free space may stay unnoticed, but a missing page may not.
         let isFound = try !damaged.findings().isEmpty
         #expect(isFound || run % 3 < 2, "seed \(seed), run \(run)")
       } catch let error as DMError {
@@ -127,7 +131,7 @@ struct FlipTortureTests {
     let sound = try TemporaryStore.filled(messages: 300)
     try sound.settle()
     var bytes = try sound.bytes()
-    // The page on which the text of one stands, and the text of another far from it.
+    // The page of an early message becomes unreadable, and the text of a message on a later page is changed.
     let early = try #require(offsets(of: Array("message 40 w".utf8), in: bytes).first)
     let late = try #require(offsets(of: Array("message 290 w".utf8), in: bytes).first)
     #expect(early / 4096 != late / 4096)

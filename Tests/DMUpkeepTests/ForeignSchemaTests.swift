@@ -6,7 +6,7 @@ import Testing
 @testable import StoreSupport
 @testable import TestSupport
 
-/// Stores whose schema is not what dm makes, by accident or by somebody's hand.
+/// Stores whose schema was changed, by damage or by another program.
 struct ForeignSchemaTests {
   static let parts = [
     (sql: "CREATE TRIGGER spy AFTER INSERT ON message BEGIN UPDATE user SET bio = new.text; END", name: "spy"),
@@ -74,7 +74,7 @@ struct ForeignSchemaTests {
     #expect(try store.namesElsewhere == ["backup"])
   }
 
-  /// A word of the schema's text, and another in its place.
+  /// Words of the schema's text, each with a damaged word that replaces it.
   static let flips = [
     ("length(", "lxngth("), ("created_at", "cxeated_at"), ("TABLE \"message", "TABLE \"mxssage"), ("CHECK", "CHxCK"),
     ("sender", "sxnder"), ("REFERENCES user", "REFERENCES usxr"), ("STRICT", "STRIxT"), ("unicode61", "unicxde61"),
@@ -103,7 +103,7 @@ struct ForeignSchemaTests {
       found += fault == nil ? 0 : 1
       #expect(try !store.upkeep.check(deep: false).findings.isEmpty)
     }
-    #expect(found > 0, "nothing was flipped that matters")
+    #expect(found > 0, "the damage made none of the actions fail")
   }
 
   @Test func `a write that conflicts with inconsistent rows reports a damaged store`() throws {

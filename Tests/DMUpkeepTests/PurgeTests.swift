@@ -9,7 +9,7 @@ import Testing
 @testable import TestSupport
 
 struct PurgeTests {
-  /// Leaves a tombstone of a message, as deleting for everyone does.
+  /// Turns a message into a tombstone, as deleting it for everyone does.
   private func makeTombstone(_ seq: Int, in store: TemporaryStore) throws {
     let opened = try #require(try Store.open(store.location))
     try opened.write {
@@ -18,7 +18,7 @@ struct PurgeTests {
     }
   }
 
-  /// Where a word is left, in any of the store's files and as it stands in the text or in the index.
+  /// The places in the store's files that still have a word, as it is in the text or as it is in the search index.
   private func traces(of word: String, in store: TemporaryStore) throws -> [String] {
     try ["dm.sqlite", "dm.sqlite-wal", "dm.sqlite-shm"].flatMap { file in
       let bytes = try store.bytes(file)
@@ -41,7 +41,8 @@ struct PurgeTests {
     let deleted = Array(stride(from: 3, through: 60, by: 3))
     for seq in deleted { try makeTombstone(seq, in: store) }
     #expect(
-      try deleted.contains { try !traces(of: words[$0 - 1], in: store).isEmpty }, "the search finds nothing at all")
+      try deleted.contains { try !traces(of: words[$0 - 1], in: store).isEmpty },
+      "`traces` finds no text before the purge")
     let purged = try store.upkeep.purge()
     #expect(purged.isComplete)
     for seq in deleted { #expect(try traces(of: words[seq - 1], in: store) == []) }

@@ -38,7 +38,9 @@ struct RepairTests {
     "INSERT INTO reaction VALUES (2, 1, '+', 1)", "INSERT INTO block VALUES (1, 2, 1)",
     "INSERT INTO hidden_range VALUES (1, 3, 12, 14, 1, 0)",
   ])
-  func `a repair counts rows that other programs wrote, and leaves their digests invalid`(sql: String) throws {
+  func `a repair includes rows that other programs wrote in the counts, and leaves their digests invalid`(sql: String)
+    throws
+  {
     let store = try TemporaryStore.filled()
     try store.execute(sql)
     #expect(try store.findings().contains { [.counts, .ranges].contains($0.check) })
@@ -51,7 +53,7 @@ struct RepairTests {
     let (alice, bob) = (try store.messenger("alice"), try store.messenger("bob"))
     _ = try alice.createGroup(titled: "team", with: ["bob"])
     for title in ["t1", "t2", "t3"] { _ = try bob.setTitle(title, of: .id(bob.conversations()[0].id)) }
-    // So an import of announcements alone left a store once.
+    // An earlier version left a store in this state after an import of only announcements.
     try store.execute("UPDATE read_range SET to_seq = 1")
     _ = try bob.say("hello", to: "+t3")
     #expect(try store.findings().contains { $0.check == .ranges })

@@ -18,7 +18,7 @@ struct RestoreTests {
     #expect(try other.findings() == [])
     #expect(try other.texts("PRAGMA journal_mode") == ["wal"])
     #expect(try other.messenger("alice").say("on", to: "bob").seq == 21)
-    // Neither the store's id nor the backup's: it can be restored twice.
+    // Each restored store gets a new id, so a backup can be restored twice.
     let third = try TemporaryStore(users: [])
     _ = try third.upkeep.restore(file: path)
     let ids = try [store, other, third].flatMap { try $0.texts("SELECT hex(uuid) FROM store") }
@@ -57,13 +57,13 @@ struct RestoreTests {
     let other = try TemporaryStore(users: [])
     let opened = try Store.create(other.location)
     let id = try opened.uuid()
-    // A follower of it ends, or would take years of history for news.
+    // The new id ends a follower of the empty store, which would otherwise deliver the whole history as new messages.
     #expect(try other.upkeep.restore(file: path).storeID != id)
     #expect(throws: DMError.self) { try opened.refuseReplaced(id) }
     #expect(try opened.pragma("SELECT count(*) FROM message") == 42)
     try opened.refuseReplaced()
     #expect(try other.findings() == [])
-    // An empty file is one that somebody is about to make a store of.
+    // An empty database file counts as a store that is about to be created.
     let third = try TemporaryStore(users: [])
     try third.location.create()
     _ = try third.upkeep.restore(file: path)
@@ -77,7 +77,7 @@ struct RestoreTests {
     let deep = StoreLocation(directory: store.location.directory + "/a/b/c", isNamed: true)
     _ = try Upkeep(deep).restore(file: path)
     #expect(try Upkeep(deep).check(deep: true).findings == [])
-    // Beside other files, too.
+    // The folder of a store may have other files.
     let beside = StoreLocation(directory: store.location.directory + "/a", isNamed: true)
     _ = try Upkeep(beside).restore(file: path)
     #expect(try Upkeep(beside).check(deep: true).findings == [])

@@ -7,9 +7,9 @@ import Testing
 @testable import StoreSupport
 @testable import TestSupport
 
-/// Rows that no count and no range gives away when they change.
+/// Changed rows that only a digest reveals, because no count and no range depends on them.
 struct TableDigestTests {
-  /// A store with rows in all the tables that have a digest.
+  /// A store with rows in all tables that have a table digest.
   private static func filled() throws -> TemporaryStore {
     let store = try TemporaryStore.filled()
     let (alice, bob, carol) = (
@@ -96,7 +96,7 @@ struct TableDigestTests {
   }
 }
 
-/// Values that the schema refuses, and what readers make of them where a disk has put them there all the same.
+/// Values that the schema refuses, and the behavior of programs if damage has put such values into a store.
 struct BoundsTests {
   static let refused = [
     "UPDATE participant SET read_count = -1", "UPDATE participant SET blocked_count = -1",

@@ -121,7 +121,7 @@ struct AttackTests {
     again = HubOperation(.say, nonce: nonce, conversation: own, id: .random, payload: again.payload)
     let answers = try mallory.push(words + [again])
     #expect(answers.map(\.fault) == [nil, nil, nil, nil])
-    #expect(answers[2].id != secret && answers[2].id != nil, "who takes the id of another's message gets another one")
+    #expect(answers[2].id != secret && answers[2].id != nil, "a message whose id is taken gets a new id")
   }
 
   @Test func `a former member sees no later entry, and cannot notify the members`() throws {
@@ -266,7 +266,7 @@ struct AttackTests {
     #expect(page.filter { $0.kind == .reaction } == reactions && !page.contains { $0.seq == hidden.seq })
   }
 
-  @Test func `after 512 stays in a group, a person is added again only with the history`() throws {
+  @Test func `a person who was added to a group and removed 512 times is added again only with the history`() throws {
     let add = { HubOperation(.add, conversation: self.group, handles: ["mallory"]) }
     let remove = { HubOperation(.remove, conversation: self.group, handles: ["mallory"]) }
     // Stays without an entry between them would be one range, so a message is sent before each stay.

@@ -172,7 +172,7 @@ struct DifferentialRun {
     }
   }
 
-  // MARK: What is seen
+  // MARK: Comparing
 
   private mutating func compare(_ machine: Int, _ ids: [Identifier]) throws {
     let link = links[machine]

@@ -6,7 +6,7 @@ import Testing
 @testable import StoreSupport
 @testable import TestSupport
 
-/// Four people who do the same in one shared store and on a hub.
+/// Four people who do the same acts in one shared store and on a hub.
 final class Everyday {
   static let handles = ["alice", "bob", "carol", "dave"]
   /// The ids of a conversation in the shared store and on the hub.
@@ -214,7 +214,7 @@ extension Everyday {
   }
 }
 
-// MARK: - What is seen
+// MARK: - Comparing
 
 extension Everyday {
   private func compare(_ number: Int, to person: Int) throws {

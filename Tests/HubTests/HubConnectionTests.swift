@@ -54,7 +54,8 @@ struct HubConnectionTests {
     }
   }
 
-  @Test func `a log is pulled from the start if the hub has lost some of it, or shows more of it`() {
+  @Test
+  func `a log is pulled from the start if the hub has lost entries of it, or shows more of its older entries`() {
     var late = VisibleRevs()
     late.open(from: 3)
     for (conversation, row, reason) in [
@@ -72,7 +73,8 @@ struct HubConnectionTests {
     #expect(connection.take(.notListed(b)) == [.beginAnew(b, .gone)])
   }
 
-  @Test func `a log that does not continue the store's is compared once, then set aside until the next connection`() {
+  @Test
+  func `a log that does not continue the store's copy is compared once, then set aside until the next connection`() {
     let connection = open()
     for id in [a, b, a] { connection.enqueue(id) }
     #expect(connection.toPull == [a, b])
@@ -88,7 +90,7 @@ struct HubConnectionTests {
     #expect(connection.take(.doesNotFit(b, .storeDamaged)) == [.setAside(b, .storeDamaged)] && connection.toPull == [])
   }
 
-  @Test func `after a successful pull a log is no longer doubtful, and after a full page the pull continues`() {
+  @Test func `a log in doubt is trusted again after a successful pull, and after a full page the pull continues`() {
     let connection = open()
     _ = connection.take(.doesNotContinue(a))
     _ = connection.take(.pulling([a]))
@@ -99,10 +101,11 @@ struct HubConnectionTests {
     #expect(connection.toPull == [a] && !connection.mustCompare)
     _ = connection.take(.pulling([a]))
     _ = connection.take(.pulled(a, count: 10, limit: 10, held: held()))
-    #expect(connection.mustCompare, "nobody has said how far it goes")
+    #expect(connection.mustCompare, "the hub has not said up to which entry the log goes")
   }
 
-  @Test func `fewer entries than the hub listed make a log doubtful, unless the hub is a standby`() {
+  @Test func `a log with fewer entries than the hub listed is compared and pulled again, unless the hub is a standby`()
+  {
     let connection = open()
     #expect(connection.take(.pulled(a, count: 3, limit: 10, held: held(namedRev: 7))) == [])
     #expect(connection.mustCompare && connection.toPull == [a])

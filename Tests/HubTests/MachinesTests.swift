@@ -10,7 +10,7 @@ import Testing
 struct MachinesTests {
   let hub = SharedHub()
 
-  @Test func `a bot on two machines sends a message once, and the message stays queued on neither machine`() throws {
+  @Test func `a bot on two machines sends a message once, and afterwards it is queued on no machine`() throws {
     let (alice, bob) = (try hub.joined("alice"), try hub.joined("bob"))
     let second = try hub.joined("bob")
     try settle([alice, bob, second])
@@ -198,7 +198,7 @@ struct MachinesTests {
     try bob.check()
   }
 
-  @Test func `messages sent during the first fill of a machine give events, and earlier ones give none`() throws {
+  @Test func `messages sent while a new machine is filled give events, and earlier messages give none`() throws {
     let (alice, bob) = (try hub.joined("alice"), try hub.joined("bob"))
     try settle([alice, bob])
     try alice.say("before", to: "bob")

@@ -69,7 +69,7 @@ extension ModelHub {
     }
   }
 
-  /// Erases the files all of whose messages were deleted.
+  /// Erases each file whose messages were all deleted.
   private mutating func eraseFiles() {
     for (id, places) in files.attached {
       let isUsed = places.contains { conversations[$0.conversation]?.entry($0.rev)?.payload != nil }

@@ -218,7 +218,7 @@ struct ModelHub {
     persons.values.first { $0.handle == handle }.flatMap { conversations[id]?.members[$0.id] }
   }
 
-  // MARK: Being set back
+  // MARK: Restoring
 
   /// Returns to an earlier state, as after a restore; machines keep what they have pulled.
   mutating func restore(_ backup: ModelHub) {

@@ -10,7 +10,7 @@ import Testing
 struct OtherIDsTests {
   let hub = SharedHub()
 
-  @Test func `if the hub has another id for a queued message, the queued id stays valid, and the event has both ids`()
+  @Test func `if the hub gives a queued message another id, the queued id stays valid, and the event has both ids`()
     throws
   {
     let bob = try hub.joined("bob")

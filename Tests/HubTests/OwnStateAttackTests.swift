@@ -31,7 +31,7 @@ struct OwnStateAttackTests {
     try member.link.ownStates(after: rev, given, limit: 100).map { String(decoding: $0.state, as: UTF8.self) }
   }
 
-  @Test func `an own state is replaced only if its present mark is given, and is returned in any case`() throws {
+  @Test func `an own state is replaced only if the request has its current mark, and is always returned`() throws {
     let first = try #require(try alice.link.ownStates(after: 0, [state("one")], limit: 10).first)
     #expect(first.rev == 1)
     #expect(try texts(alice, after: 1, [state("without a mark")]) == ["one"])

@@ -6,7 +6,7 @@ import Testing
 @testable import StoreSupport
 @testable import TestSupport
 
-/// Own states, which are what a user alone decides, on several machines.
+/// Own states of a user, such as pins and drafts, on several machines.
 struct OwnStateTests: OwnStateScene {
   let hub = SharedHub()
 
@@ -129,7 +129,7 @@ struct OwnStateTests: OwnStateScene {
     #expect(names[0].compactMap(\.self) == ["work"])
   }
 
-  @Test func `own states that changed after a backup of the hub are kept when it is restored`() throws {
+  @Test func `own states that changed after a backup of the hub are kept when the backup is restored`() throws {
     let (alice, first, second) = try machines()
     try change(.pinned(true), on: first)
     try settle([first, second])

@@ -141,7 +141,7 @@ struct OwnStateTroubleTests: OwnStateScene {
     #expect(try conversation(second).isPinned)
   }
 
-  @Test func `blocks of all machines are kept when a hub is restored`() throws {
+  @Test func `blocks that were made on any machine are kept when a hub is restored`() throws {
     let (_, first, second) = try machines()
     for handle in ["mallory", "carol"] { _ = try hub.joined(handle) }
     try settle([first, second])

@@ -19,7 +19,7 @@ struct PaceTests {
     let two = pace.recover(from: .timedOut(""), pushed: [a, b], pull: nil, at: 0)
     #expect(two == .requeue && pace.batchSize == 1)
     let alone = pace.recover(from: .poison(""), pushed: [a], pull: 1000, at: 0)
-    #expect(alone == .refuse, "the one that the hub cannot process")
+    #expect(alone == .refuse, "an operation that fails alone is refused")
     let sizes = (1...8).map { _ in
       pace.widen()
       return pace.batchSize
@@ -55,7 +55,7 @@ struct PaceTests {
     #expect(pace.heldUntil == nil && !pace.isHeld(a))
   }
 
-  @Test func `a machine acts on 16 hints that bring no changes, and on further ones less and less often`() {
+  @Test func `a machine acts on 16 hints that bring no changes, and on further hints less and less often`() {
     var pace = Pace()
     let first = (1...17).map { _ in
       defer { pace.judgeHints([], at: 0) }
@@ -63,16 +63,16 @@ struct PaceTests {
     }
     #expect(first == Array(repeating: true, count: 16) + [false])
     let next = [pace.follow(a, at: 99_999), pace.follow(b, at: 0), pace.follow(a, at: 100_000)]
-    #expect(next == [false, true, true], "those of others are followed")
+    #expect(next == [false, true, true], "hints about other conversations are followed")
     pace.judgeHints([], at: 100_000)
     let later = [pace.follow(a, at: 299_999), pace.follow(a, at: 300_000)]
     #expect(later == [false, true])
     pace.judgeHints([a], at: 300_000)
     let last = pace.follow(a, at: 300_000)
-    #expect(last, "one that brings something ends it")
+    #expect(last, "after a hint that brought changes, each hint is followed")
   }
 
-  @Test func `a lock delays the conversations that it is about, and any other lock is a temporary failure`() {
+  @Test func `a lock delays the conversations that its error names; if it names none, it is a temporary failure`() {
     var pace = Pace()
     let named = pace.recover(from: .locked("", [b]), pushed: [a, b, nil], pull: nil, at: 0)
     #expect(named == .requeue && pace.isHeld(b) && !pace.isHeld(a) && !pace.isHeld(nil))

@@ -73,14 +73,16 @@ struct PictureTests {
     for machine in [alice, bob] { try machine.check() }
   }
 
-  /// Payloads of a hostile member, with the name of a picture that they do not have.
+  /// Payloads of a hostile member: each names a picture that is not in the payload.
   static let hostile: [(picture: [UInt8]?, url: String)] = [
     (nil, Picture.pixel(5).url), (Picture.pixel(6).bytes, Picture.pixel(5).url), ([], Picture.pixel(5).url),
     (Array("<svg onload='alert(1)'/>".utf8), Picture.pixel(5).url),
     (Picture.pixel(5).bytes + [UInt8](repeating: 0, count: Picture.limit), Picture.pixel(5).url),
   ]
 
-  @Test(arguments: hostile.indices) func `a picture that does not have its name is left out`(_ index: Int) throws {
+  @Test(arguments: hostile.indices) func `a picture whose content does not match its URL is left out`(_ index: Int)
+    throws
+  {
     let (picture, url) = Self.hostile[index]
     let member = picture.map { #","picture":"\#($0.withUnsafeBytes(base64))""# } ?? ""
     let profile = HubPayload.profile(Array(#"{"v":1,"bio":"x","avatar_url":"\#(url)"\#(member)}"#.utf8))
@@ -89,7 +91,7 @@ struct PictureTests {
     #expect(group.title == "x" && group.picture == nil)
   }
 
-  @Test func `a name that only looks like that of a picture is another URL`() throws {
+  @Test func `a URL that only resembles the URL of a picture has no hash of a picture`() throws {
     let url = Picture.pixel(5).url
     #expect(ContentHash(url: url) == Picture.pixel(5).sha256)
     for other in [url.uppercased(), url.replacing(";", with: "\u{37E}"), url + "0", String(url.dropLast()), "", "nih:"]
@@ -98,7 +100,7 @@ struct PictureTests {
     }
   }
 
-  @Test func `a user with a similar URL cannot delete the picture of another`() throws {
+  @Test func `a user who sets and clears a similar URL does not delete the picture of another user`() throws {
     let store = try TemporaryStore(users: ["alice", "bob"])
     _ = try store.messenger("bob").setProfile(ProfileChange(), picture: .pixel(5))
     let alice = try store.messenger("alice")
@@ -112,7 +114,7 @@ struct PictureTests {
     #expect(throws: DMError.self) { try alice.setProfile(ProfileChange(avatarURL: Picture.pixel(6).url)) }
   }
 
-  @Test func `pictures that former members saw go when these members return`() throws {
+  @Test func `stored pictures that only former members saw are deleted when these members return`() throws {
     let store = try TemporaryStore(users: ["alice", "bob"])
     let alice = try store.messenger("alice")
     _ = try alice.createGroup(titled: "ops", with: ["bob"])
@@ -162,7 +164,10 @@ struct PictureTests {
     for machine in machines { try machine.check() }
   }
 
-  @Test func `an image that is larger inside, or has more than the image, is not a picture`() throws {
+  @Test
+  func `an image is not a picture if its frame is larger than declared, or if it has other chunks or bytes`()
+    throws
+  {
     let pixel = Picture.pixel(7).bytes
     let plain = Array(pixel[12...])
     let canvas: [UInt8] = Array("VP8X".utf8) + [10, 0, 0, 0] + [UInt8](repeating: 0, count: 10)
@@ -179,7 +184,10 @@ struct PictureTests {
     #expect(Picture(checked: pixel) != nil)
   }
 
-  @Test func `the settings for a new member fit the hub with the largest picture and the longest title`() throws {
+  @Test
+  func `the settings for a new member fit into an entry of the hub, even with the largest picture and longest title`()
+    throws
+  {
     let bytes = [UInt8](repeating: 255, count: Picture.limit)
     let picture = Picture(bytes: bytes, sha256: Picture.pixel(8).sha256)
     let group = HubPayload.Group(

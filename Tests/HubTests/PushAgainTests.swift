@@ -116,7 +116,9 @@ struct PushAgainTests {
     for machine in [alice, bob] { try machine.check() }
   }
 
-  @Test func `if the hub loses edits that a pulled part of a log already has, the store pulls that log again`() throws {
+  @Test func `if the hub loses edits that a store has pulled with a part of a log, the store pulls that log again`()
+    throws
+  {
     let (alice, bob) = try group()
     for text in ["two", "three", "four"] { try alice.say(text, to: "+ops") }
     try connectAnewAndSettle([alice, bob])

@@ -55,7 +55,7 @@ struct SetAsideTests {
     try bob.check()
   }
 
-  @Test func `a conversation whose entries do not fit the store is set aside, and all others are synchronized`() throws
+  @Test func `a conversation whose entries contradict the store is set aside, and all others are synchronized`() throws
   {
     let (alice, bob) = try members()
     // A store of dm has no such constraint; it stands for a bug that was not found yet.
@@ -67,7 +67,9 @@ struct SetAsideTests {
     try settle([alice])
     #expect(try alice.texts("bob") == ["1 bob: hello"])
     #expect(try setAside(alice) == ["+ops store_damaged"])
-    #expect(try alice.texts("+ops").suffix(1) == ["- alice: from alice"], "the hub has it, and this store will see it")
+    #expect(
+      try alice.texts("+ops").suffix(1) == ["- alice: from alice"], "the message is on the hub, and waits in this store"
+    )
     // The next connection tries again to apply the entries.
     try alice.store.execute("DROP INDEX misfit")
     alice.engine.close()

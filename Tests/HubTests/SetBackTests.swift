@@ -23,7 +23,7 @@ struct SetBackTests {
     return (alice, bob)
   }
 
-  @Test func `a message that was reported does not keep a log from being pulled again`() throws {
+  @Test func `a log with a message that the user has reported can be pulled again`() throws {
     let (alice, bob) = try members()
     let backup = hub.model
     try bob.messenger.edit([Edit(MessageReference("+ops:2"), .report(reason: "spam"))]).forEach { _ = try $0.get() }
@@ -121,7 +121,7 @@ struct SetBackTests {
     for machine in [alice, bob] { try machine.check() }
   }
 
-  @Test func `an entry that is missing in a pull is pulled again`() throws {
+  @Test func `if an entry is missing in a pull, the log is pulled again`() throws {
     let (alice, bob) = try members()
     _ = try alice.messenger.edit([Edit(MessageReference("+ops:2"), .text("uno"))])[0].get()
     try alice.say("three", to: "+ops")
@@ -172,7 +172,8 @@ struct SetBackTests {
     try bob.check()
   }
 
-  @Test func `a hub that resumes from a snapshot with the same epoch is noticed, and gets everything again`() throws {
+  @Test func `stores notice a hub that resumes from a snapshot with the same epoch, and push everything again`() throws
+  {
     let (alice, bob) = try members()
     let snapshot = hub.model
     try alice.say("three", to: "+ops")

@@ -91,7 +91,7 @@ struct SignalAttackTests {
     #expect(try !seesAnybody(bob))
   }
 
-  @Test func `signals add no entry to a log, and too many are refused`() throws {
+  @Test func `signals add no entry to a log, and too many signals are refused`() throws {
     #expect(
       try hub.query(
         "SELECT relname FROM pg_class WHERE relpersistence = 'u' AND relkind = 'r' AND relnamespace = 'dm'::regnamespace"

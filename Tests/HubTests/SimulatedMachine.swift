@@ -17,7 +17,7 @@ struct Faults {
   static let all = Faults(lostRequest: 10, lostReply: 10, ghost: 5, kill: 5)
 }
 
-/// Is thrown where the program is killed.
+/// The error that is thrown where the program is killed.
 struct Kill: Error {}
 
 /// A link to the model that loses and delays calls, and kills the program.

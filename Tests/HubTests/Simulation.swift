@@ -86,7 +86,7 @@ final class Simulation {
     throw Violation(description: "after \(Self.mostRounds) connections of each the hub still changes")
   }
 
-  /// The number of connections of each machine, after the last fault, within which all must agree.
+  /// How many connections each machine may make after the last fault until all must agree.
   private static let mostRounds = 5
 
   // MARK: Signals
@@ -108,7 +108,8 @@ final class Simulation {
 
   /// Blocks and unblocks users, with faults.
   ///
-  /// After the faults have ended, nobody may be shown as typing who does not type, or as online who hides it.
+  /// After the faults have ended, only users who type may be shown as typing, and users who hide their presence must
+  /// not be shown as online.
   func checkSignals(_ faults: Faults) throws {
     for machine in machines { machine.link.faults = faults }
     for _ in 0..<20 {
@@ -218,7 +219,7 @@ final class Simulation {
     }
   }
 
-  /// An act of which only the person's own machines learn.
+  /// An act that only the person's own machines learn of.
   private func actPrivately(
     _ machine: SimulatedMachine, in conversation: ConversationReference, _ messages: [Message]
   ) throws {

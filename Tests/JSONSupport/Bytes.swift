@@ -9,7 +9,7 @@ package func nextOffset(of byte: UInt8, in buffer: UnsafeBufferPointer<UInt8>, f
   return UnsafeRawPointer(found) - UnsafeRawPointer(base)
 }
 
-/// The text of bytes that are UTF-8; nil when they are not, because decoding would have to repair them.
+/// The text of bytes; nil if they are not valid UTF-8.
 package func exactText(_ bytes: UnsafeBufferPointer<UInt8>) -> String? {
   var text = String(decoding: bytes, as: UTF8.self)
   let isSame = text.withUTF8 { decoded in
@@ -19,17 +19,18 @@ package func exactText(_ bytes: UnsafeBufferPointer<UInt8>) -> String? {
   return isSame ? text : nil
 }
 
-/// Every control of ASCII but NUL, at which strcspn(3) stops anyway, and the bytes with which the other hidden
-/// characters begin.
+/// All control characters of ASCII, and the first bytes of the other hidden characters.
+///
+/// NUL only ends the list, because strcspn(3) stops at it anyway.
 private let suspects: [CChar] =
   (Array(1...0x1F) + [0x7F, 0xC2, 0xD8, 0xE2, 0xEF, 0]).map { CChar(bitPattern: $0) }
 
-/// What stands in bytes that could act on a terminal or split a line: C0, DEL, C1, U+2028/9, the bidi controls and
-/// U+FEFF; and whether they are UTF-8 at all.
+/// The characters of a text that could act on a terminal or split a line: C0, DEL, C1, U+2028/9, the bidi controls and
+/// U+FEFF; or `invalid UTF-8`.
 package func hiddenBytes(in bytes: [UInt8], allowing allowed: Set<UInt8> = []) -> [String] {
   let text = bytes.withUnsafeBufferPointer(exactText)
   guard let text else { return ["invalid UTF-8"] }
-  // Most lines hold nothing that calls for a closer look.
+  // Most lines have none of these bytes, so their characters need not be checked.
   let clear = (bytes + [0]).withUnsafeBufferPointer { buffer in
     buffer.withMemoryRebound(to: CChar.self) { $0.baseAddress.map { strcspn($0, suspects) } ?? 0 }
   }

@@ -1,8 +1,9 @@
 import Foundation
 import Glibc
 
-/// A value of JSON whose members keep their order: the programs' own reader is not asked to judge
-/// what the programs print.
+/// A JSON value whose members keep their order.
+///
+/// Tests do not use the programs' own reader to check the output of the programs.
 package indirect enum JSON: Equatable, Sendable {
   case null
   case bool(Bool)
@@ -16,7 +17,7 @@ package indirect enum JSON: Equatable, Sendable {
     case (.null, .null): true
     case (.bool(let a), .bool(let b)): a == b
     case (.number(let a), .number(let b)): a == b
-    // Bytes, not canonical equivalence.
+    // Compares bytes, because == on strings ignores how characters are composed.
     case (.string(let a), .string(let b)): Array(a.utf8) == Array(b.utf8)
     case (.array(let a), .array(let b)): a == b
     case (.object(let a), .object(let b)):
@@ -45,7 +46,7 @@ package indirect enum JSON: Equatable, Sendable {
     package let description: String
   }
 
-  /// A text as JSON writes it, for lines that tests send.
+  /// A text as a JSON string, for lines that tests send.
   package static func quoted(_ text: String) -> String {
     var result = "\""
     for scalar in text.unicodeScalars {
@@ -87,8 +88,7 @@ private struct Parser {
     return true
   }
 
-  /// The programs write no space between tokens, so none is allowed: compact lines are their contract,
-  /// but schemas and those of `jq` are compact too.
+  /// Parses a value without white space between tokens, because the programs, their schemas and `jq -c` write none.
   private mutating func value() throws -> JSON {
     switch peek() {
     case UInt8(ascii: "\""): return .string(try string())

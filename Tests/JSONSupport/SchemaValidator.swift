@@ -1,16 +1,17 @@
 import Foundation
 
-/// The part of JSON Schema that `--schema` uses; a keyword that it does not know is a fault, so that
-/// nothing in a schema passes unchecked.
+/// Implements the part of JSON Schema that `--schema` uses.
+///
+/// An unknown keyword is a fault, so that no part of a schema is ignored.
 package struct SchemaValidator: Sendable {
   package let root: JSON
 
   package init(_ document: JSON) { root = document }
 
-  /// What is wrong with a line that the program printed; empty when nothing is.
+  /// The faults of a line that a program printed; empty if there are none.
   package func faults(in value: JSON) -> [String] { faults(in: value, root, at: "") }
 
-  /// What is wrong with a line that the program is to read.
+  /// The faults of an input line for a program.
   package func faults(inInput value: JSON) -> [String] {
     guard let input = root["$defs"]?["input"] else { return ["the schema has no input"] }
     return faults(in: value, input, at: "")
@@ -43,7 +44,8 @@ package struct SchemaValidator: Sendable {
         }
       case "properties": found += properties(value, rule, at: path)
       case "additionalProperties":
-        // Only output says it, as true; what this version prints is listed all the same.
+        // Only schemas of output have this rule, with which later versions may add members. This version must print
+        // only the listed members.
         if rule == .bool(true) {
           for name in value.names where schema["properties"]?[name] == nil {
             found.append("\(path): has '\(name)', which is not in the schema")
@@ -64,7 +66,7 @@ package struct SchemaValidator: Sendable {
   }
 
   private func oneOf(_ value: JSON, _ rule: JSON, at path: String) -> [String] {
-    // A record whose type is another cannot be the one, and is not gone through.
+    // Leaves out the records whose type is not that of the line.
     let candidates = rule.array.filter { candidate in
       let name = candidate["$ref"]?.string?.split(separator: "/").last.map(String.init) ?? ""
       let type = (candidate["properties"] ?? root["$defs"]?[name]?["properties"])?["type"]?["const"]
@@ -77,7 +79,7 @@ package struct SchemaValidator: Sendable {
     return ["\(path): matches \(matching) of the records: \(nearest.joined(separator: "; "))"]
   }
 
-  /// Members stand in the order in which the schema lists them.
+  /// Checks the members, which must be in the order of the schema.
   private func properties(_ value: JSON, _ rule: JSON, at path: String) -> [String] {
     var found: [String] = []
     for (name, schema) in rule.names.compactMap({ name in rule[name].map { (name, $0) } }) {
@@ -109,7 +111,7 @@ package struct SchemaValidator: Sendable {
     }
   }
 
-  /// Digits stand where the pattern has nines, those of base 16 where it has an h, and elsewhere the same.
+  /// Whether a text matches a pattern: 9 matches a digit, h a hexadecimal digit, and any other character itself.
   private static func fits(_ text: String, _ pattern: String) -> Bool {
     let (bytes, expected) = (Array(text.utf8), Array(pattern.utf8))
     guard bytes.count == expected.count else { return false }

@@ -19,7 +19,7 @@ extension Messenger {
     query.follows = false
     let events = try Follower(self, query).rest()
     guard case .caughtUp? = events.last else {
-      Issue.record("a stream that does not follow ends with what it has caught up with")
+      Issue.record("the last event of a stream that does not follow must be caughtUp")
       return events
     }
     return events.dropLast()

@@ -2,7 +2,7 @@ import Foundation
 import JSONSupport
 import Testing
 
-/// What failed comes from the library, and what to type next from the program.
+/// Error texts: the library says what failed, and the program says what to type next.
 @Suite struct ErrorTextTests {
   private func fixture() throws -> ToolFixture {
     let f = try ToolFixture()
@@ -45,7 +45,7 @@ import Testing
     ("dm-edit unreact bob:1", "unknown action 'unreact'; did you mean 'react --remove'?"),
     ("dm-tail bob --format json", "unknown option '--format'; did you mean '--json'?"),
     ("dm-conversation new ops", "unknown action 'new'; did you mean 'create'?"),
-    // Never the opposite, and nothing that destroys.
+    // Options with the opposite meaning, and options that destroy something, are not suggested.
     ("dm-tail --forgt c", "unknown option '--forgt'; see --help"),
     ("dm-user unbloc bob", "unknown action 'unbloc'; did you mean 'unblock'?"),
     ("dm-list --sort name", "unknown option '--sort'; see --help"),
@@ -121,7 +121,7 @@ import Testing
     #expect(outcome.status == .exit(64) && outcome.stderr == "\(words[0]): \(text)\n", "\(outcome.stderr)")
   }
 
-  @Test func `an error about one message of a range names it in a form that the user can type`() throws {
+  @Test func `an error about a message in a range names the message in a form that the user can type`() throws {
     let f = try fixture()
     let text = "dm-edit: 'alice' said the message 'alice:1', not 'bob'\n"
     for words in [["alice:1"], ["alice", "1.."], ["alice:..1"]] {
@@ -137,7 +137,7 @@ import Testing
     #expect(outcome.stderr == "dm-send: line 1: \(message)\n")
   }
 
-  @Test func `the error for an unknown user without a store names the folder of the store`() throws {
+  @Test func `if there is no store, the error for an unknown user says where the store would be`() throws {
     let f = try ToolFixture()
     #expect(
       try f.run("dm-send", ["zebedee", "x"], as: "alice").stderr
@@ -162,7 +162,7 @@ import Testing
         == "dm-doctor: '\(path)' is there and is not a backup of a store; name another file, or say --force\n")
   }
 
-  @Test func `a finding says in JSON and in text that a repair corrects it`() throws {
+  @Test func `dm-doctor check says in JSON and in text that a repair corrects a wrong count`() throws {
     let f = try fixture()
     _ = try f.sql("UPDATE message SET reaction_count = 1")
     let text = "its count of reactions is 1 instead of 0; dm-doctor repair corrects it"

@@ -5,7 +5,7 @@ CONFIGURATION='' new_server "$PORT" "$WORK/pg/data"
 sql -c "CREATE ROLE adm LOGIN PASSWORD 'PASSWORD' CREATEROLE CREATEDB"
 export PGPASSWORD=PASSWORD
 
-# does ACTION...: the administrator does each.
+# does ACTION...: runs each action of dm-hub as the administrator.
 does() {
   for action; do
     # shellcheck disable=SC2086

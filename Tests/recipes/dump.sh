@@ -4,7 +4,7 @@
 new_hub
 talk 'before the dump'
 recipe 'Back up and restore a dump' 1
-# Acknowledged, and not in the dump; and somebody who is invited after it.
+# These messages are acknowledged and not in the dump, and carol is invited after the dump.
 talk 'after the dump'
 link carol
 login=$(sed -n 's/^user=//p' "$WORK/carol/hub")

@@ -1,5 +1,5 @@
 #!/bin/sh
-# A copy of the server's files.
+# A backup that copies the server's files, and its restore.
 . "$(dirname "$0")/lib.sh"
 new_hub
 link eve

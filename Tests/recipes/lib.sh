@@ -1,5 +1,5 @@
 # What the tests of dm-hub(8)'s recipes share: a server of the account 'postgres', a hub, and the stores of alice and bob, who
-# send each other messages. WORK is an empty folder that this account can enter, PORT and OTHER_PORT are free.
+# send each other messages. WORK is an empty folder that this account can enter. PORT and OTHER_PORT are free ports.
 # shellcheck shell=sh
 set -u
 for PGBIN in /usr/lib/postgresql/*/bin; do :; done
@@ -23,10 +23,10 @@ bad() {
   note "FAULT $*"
   failures=$((failures + 1))
 }
-# expect WHAT WANTED GOT
+# expect WHAT WANTED GOT: reports a fault if the values differ.
 expect() { if [ "$2" = "$3" ]; then note "$1: $3"; else bad "$1: wanted '$2', got '$3'"; fi; }
 
-# as COMMAND...: runs it as the account of the server.
+# as COMMAND...: runs a command as the account of the server.
 as() {
   (cd "$WORK/pg" && if [ "$(id -u)" = 0 ]; then
     setpriv --reuid postgres --regid postgres --clear-groups env HOME="$WORK/pg" "$@"
@@ -35,10 +35,10 @@ as() {
 admin() { as dm-hub --db "${DATABASE:-messages}" "$@"; }
 sql() { as psql -qXAt -v ON_ERROR_STOP=1 "$@"; }
 
-# server PORT FOLDER: the server that the environment is about.
+# server PORT FOLDER: sets the environment for the commands of a server.
 server() { export PGPORT="$1" PGDATA="$2" PGHOST="$WORK/pg/socket" PGDATABASE=postgres PGUSER=postgres; }
 
-# new_server PORT FOLDER: makes one and starts it. HBA and CONFIGURATION are lines that it has in addition.
+# new_server PORT FOLDER: creates a server and starts it. HBA and CONFIGURATION are additional lines for its files.
 new_server() {
   server "$1" "$2"
   as initdb -D "$2" -U postgres -A trust --no-sync -E UTF8 --locale=C >/dev/null || exit 1
@@ -65,7 +65,7 @@ END
   as pg_ctl -D "$2" -w -l "$2.log" start >/dev/null || exit 1
 }
 
-# new_hub: a server with a hub, and linked stores of alice and bob. PUBLIC is its address.
+# new_hub: creates a server with a hub, and linked stores of alice and bob. PUBLIC is the hub's address.
 new_hub() {
   new_server "$PORT" "$WORK/pg/data"
   as createdb messages
@@ -74,18 +74,18 @@ new_hub() {
   follow bob
 }
 
-# link PERSON: a new store of theirs, or another login for the one that they have.
+# link PERSON: links a new store of a person, or gives their store another login.
 link() {
   admin invite "$1" --text >"$WORK/$1.token" || bad "invite $1"
   at "$1" dm-sync join <"$WORK/$1.token" >/dev/null || bad "join $1"
 }
-# at STORE COMMAND...
+# at STORE COMMAND...: runs a command with a store.
 at() {
   store=$1
   shift
   DM_STORE="$WORK/$store" "$@"
 }
-# follow STORE: synchronizes it until the end, as a service does.
+# follow STORE: synchronizes a store until the test ends, as a service does.
 follow() {
   DM_STORE="$WORK/$1" dm-sync -f >"$WORK/$1.states" 2>&1 &
   followers="${followers:-} $!"
@@ -98,7 +98,7 @@ say() {
     bad "$1 cannot send '$3': $(cat "$WORK/error")"
   fi
 }
-# queue STORE TO TEXT: sends without waiting.
+# queue STORE TO TEXT: sends a message without waiting for the hub.
 queue() {
   if at "$1" dm-send "$2" "$3" >/dev/null 2>"$WORK/error"; then
     echo "$3" >>"$WORK/acknowledged"
@@ -106,7 +106,7 @@ queue() {
     bad "$1 cannot queue '$3': $(cat "$WORK/error")"
   fi
 }
-# talk TEXT: each of the two says something.
+# talk TEXT: alice and bob send a message each.
 talk() {
   say alice bob "$1, alice"
   say bob alice "$1, bob"
@@ -137,7 +137,7 @@ settle() {
   exit 1
 }
 
-# healthy: the hub is as an installation makes it, and so are the stores.
+# healthy: expects that dm-hub check and dm-doctor check find no fault in the hub and the stores.
 healthy() {
   admin check --text >"$WORK/check" 2>&1
   expect 'dm-hub check' '0 ' "$? $(grep -v '^note: ' "$WORK/check")"
@@ -148,13 +148,14 @@ healthy() {
   done
 }
 
-# refused STORE: the hub does not let it in.
+# refused STORE: expects that the hub refuses the store.
 refused() {
   at "$1" dm-sync --quiet 2>/dev/null
   expect "$1 is locked out" 77 $?
 }
 
-# block TITLE N: the Nth block of commands of a recipe, in a file; EDIT is a script of sed(1) for what differs here.
+# block TITLE N: writes the Nth block of commands of a recipe to a file. EDIT is a script of sed(1) that adapts it to
+# this test.
 block() {
   awk -v title="$1" -v wanted="$2" '
     /^\.S[hs] / { is_here = substr($0, 5) == title; count = 0; next }
@@ -165,7 +166,7 @@ block() {
   [ -s "$WORK/block" ] || { bad "there is no block $2 of '$1'"; exit 1; }
   chmod 644 "$WORK/block"
 }
-# recipe TITLE N: runs it.
+# recipe TITLE N: runs the Nth block of a recipe.
 recipe() {
   block "$1" "$2"
   sed 's/^/  | /' "$WORK/block"
@@ -175,7 +176,7 @@ recipe() {
   [ $status = 0 ] || bad "block $2 of '$1' ends with $status"
 }
 
-# stop_synchronizing: ends what runs for the stores, and waits for it.
+# stop_synchronizing: ends the dm-sync processes of the stores, and waits until they have ended.
 stop_synchronizing() {
   # shellcheck disable=SC2086
   kill ${followers:-} 2>/dev/null

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Another server, to which the members follow, and a machine that comes when the old one is gone.
+# A move to another server, which the members follow, and a machine that synchronizes only after the old server is gone.
 . "$(dirname "$0")/lib.sh"
 new_hub
 link carol

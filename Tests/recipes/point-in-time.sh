@@ -1,5 +1,5 @@
 #!/bin/sh
-# A server that is set to a time before an accident, and to the end of its archive.
+# A server that is restored to a time before an accident, and to the end of its archive.
 . "$(dirname "$0")/lib.sh"
 new_hub
 talk 'before the copy'

@@ -1,5 +1,6 @@
 #!/bin/sh
-# A standby that takes over, and the way back. Two servers of this machine stand for two hosts.
+# A standby that takes over, and the first server, which then takes over again. Two servers of this machine stand for
+# two hosts.
 PUBLIC=localhost,localhost:$PORT,$OTHER_PORT
 HBA='hostssl replication standby localhost scram-sha-256'
 . "$(dirname "$0")/lib.sh"
@@ -34,7 +35,7 @@ EDIT="s/host=b.example.org/host=localhost port=$OTHER_PORT/; s/^pg_ctl start/ech
 on_b
 sql -c "ALTER SYSTEM SET synchronous_standby_names = '*'" -c 'SELECT pg_reload_conf()' >/dev/null
 talk 'with a as the standby'
-# A third person, whose first host is the standby.
+# A third person joins while the first host in the hub's address is the standby.
 link carol
 as pg_ctl -D "$PGDATA" -m immediate stop >/dev/null
 on_a

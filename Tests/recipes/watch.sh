@@ -1,5 +1,5 @@
 #!/bin/sh
-# What cron(8) runs is silent on a good day, and says what is wrong on others.
+# The commands for cron(8) print nothing if all is well, and otherwise print what is wrong.
 # shellcheck disable=SC2034 # lib.sh uses it.
 CONFIGURATION="max_prepared_transactions = 5
 max_connections = 12
@@ -12,7 +12,7 @@ talk 'before'
 settle 'before'
 as touch "$WORK/pg/backup/messages.dump"
 
-# look WHAT PATTERN: what it prints.
+# look WHAT PATTERN: runs the commands, and expects PATTERN in their output, or no output if PATTERN is empty.
 look() {
   block 'What to watch' 1
   as sh "$WORK/block" >"$WORK/out" 2>&1 </dev/null
@@ -27,7 +27,7 @@ look 'a good day' ''
 sql -d messages -c BEGIN -c 'SELECT pg_current_xact_id()' -c "PREPARE TRANSACTION 'x'" >/dev/null
 look 'a prepared transaction' prepared
 sql -d messages -c "ROLLBACK PREPARED 'x'"
-# As many connections as there may be, which end when the pipe is closed.
+# Opens many connections, which end when the pipe is closed.
 mkfifo "$WORK/pipe"
 for number in 1 2 3 4 5 6; do as psql -qX messages <"$WORK/pipe" >/dev/null 2>&1 & done
 exec 5>"$WORK/pipe"

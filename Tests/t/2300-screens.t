@@ -140,7 +140,7 @@ tmux -L "$server" kill-server
 # on COMMAND: what a terminal shows of it.
 on() { script -qec "$1" /dev/null </dev/null | tr -d '\r'; }
 is "$(on 'TERM=xterm dm-tail alice --peek')" "$(on 'TERM=xterm DM_THEME=terminal dm-tail alice --peek')" \
-  "the colours are those of the terminal where nothing is said"
+  "the colors are those of the terminal where nothing is said"
 like "$(on "DM_THEME=dark TERM=xterm dm-tail +ops 2 --peek")" \
   "*$(printf '\033')]8;;file://*/store/attachments/*$(printf '\033')\\\\file 'deploy.log' 9 bytes$(printf '\033')]8;;$(printf '\033')\\\\*" \
   "an attachment is a link to its file"

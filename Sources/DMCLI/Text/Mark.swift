@@ -2,13 +2,13 @@ internal import DMModel
 
 /// Control characters that mark parts of a text for `Screen`.
 ///
-/// `Screen` replaces these marks with colours, or removes them. A text from a store has no marks, because `visible`
+/// `Screen` replaces these marks with colors, or removes them. A text from a store has no marks, because `visible`
 /// escapes its control characters.
 package enum Mark {
   static let strong = "\u{E}"
   static let faint = "\u{F}"
   static let alert = "\u{10}"
-  /// The mark of the first colour for people.
+  /// The mark of the first color for people.
   private static let firstPerson: UInt8 = 0x11
   static let personCount: UInt8 = 6
   static let end = "\u{17}"
@@ -18,7 +18,7 @@ package enum Mark {
   /// Marks before and after the text of a link; the address follows the first of the two marks.
   static let linkStart: UInt8 = 4
   static let linkEnd: UInt8 = 5
-  /// Marks before and after a search hit; they are printed as asterisks if there are no colours.
+  /// Marks before and after a search hit; they are printed as asterisks if there are no colors.
   static let hitStart = "\u{18}"
   static let hitEnd = "\u{19}"
 
@@ -47,7 +47,7 @@ package enum Mark {
     }
   }
 
-  /// A text in the colour of a person; the colour depends only on the handle.
+  /// A text in the color of a person; the color depends only on the handle.
   static func person(_ handle: String, _ text: String) -> String {
     // FNV-1a (isthe.com/chongo/tech/comp/fnv), because Swift's hashes differ between runs.
     let hash = handle.utf8.reduce(0x811C_9DC5 as UInt32) { ($0 ^ UInt32($1)) &* 0x0100_0193 }
@@ -78,7 +78,7 @@ package enum Mark {
   }
 
   static func isMark(_ byte: UInt8) -> Bool { 2...5 ~= byte || 0xE...0x19 ~= byte }
-  /// The number of a person's colour; nil if the byte is another mark.
+  /// The number of a person's color; nil if the byte is another mark.
   static func person(_ byte: UInt8) -> Int? {
     firstPerson..<(firstPerson + personCount) ~= byte ? Int(byte - firstPerson) : nil
   }

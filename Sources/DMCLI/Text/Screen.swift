@@ -2,17 +2,17 @@ internal import DMKit
 internal import DMModel
 internal import DMSystem
 
-/// How text is printed on standard output: its width and its colours.
+/// How text is printed on standard output: its width and its colors.
 package struct Screen {
-  /// When text is coloured.
+  /// When text is colored.
   package enum Colors: String, CaseIterable { case auto, always, never }
 
-  /// Which colours are used: $DM_THEME.
+  /// Which colors are used: $DM_THEME.
   ///
-  /// `terminal` uses the terminal's own colours, which are readable on its background.
+  /// `terminal` uses the terminal's own colors, which are readable on its background.
   private enum Theme: String { case terminal, light, dark, mono }
 
-  /// Whether text is plain: without colours and columns, and never redrawn.
+  /// Whether text is plain: without colors and columns, and never redrawn.
   ///
   /// Long lines are still wrapped.
   package let isPlain: Bool
@@ -21,7 +21,7 @@ package struct Screen {
   package let hasLinks: Bool
   /// Whether lines that were printed can be replaced.
   package let canRenew: Bool
-  /// Whether text has colours; if not, asterisks mark search hits.
+  /// Whether text has colors; if not, asterisks mark search hits.
   private let isColored: Bool
   /// The escape sequence for each mark; empty if the mark prints nothing.
   private let codes: [[UInt8]]
@@ -93,7 +93,7 @@ package struct Screen {
 
   /// A text as it is printed, with a line feed at its end.
   ///
-  /// The text is wrapped for a terminal, and its marks are replaced by colours or removed.
+  /// The text is wrapped for a terminal, and its marks are replaced by colors or removed.
   package func rendered(_ text: String) -> [UInt8] { rendered(text, hasLinks: hasLinks) }
 
   private func rendered(_ text: String, hasLinks: Bool) -> [UInt8] {
@@ -113,7 +113,7 @@ package struct Screen {
     return result
   }
 
-  /// A rendered text as rows for `Window`; each row begins with the colour codes that are in effect there.
+  /// A rendered text as rows for `Window`; each row begins with the color codes that are in effect there.
   package func rows(of text: String) -> [[UInt8]] {
     let escape: UInt8 = 0x1B
     var colors: ArraySlice<UInt8> = []
@@ -176,9 +176,9 @@ package struct Screen {
     }
   }
 
-  /// Six of the basic colours, which users can set in their terminal.
+  /// Six of the basic colors, which users can set in their terminal.
   private static let own = [36, 32, 33, 35, 34, 31]
-  /// Six distinct colours of xterm's 256, for dark and for light backgrounds.
+  /// Six distinct colors of xterm's 256, for dark and for light backgrounds.
   private static let dark = [81, 114, 215, 177, 186, 211]
   private static let light = [25, 28, 130, 90, 30, 125]
 }

@@ -2,7 +2,7 @@ import Testing
 
 @testable import DMCLI
 
-/// A terminal that knows what a line is drawn with: CR, LF, CUU, CUD and ED to the end.
+/// A terminal that knows only the control sequences that draw a line: CR, LF, CUU, CUD, and ED to the end.
 private struct Display {
   private(set) var rows: [[String]] = [[]]
   private(set) var (row, column) = (0, 0)
@@ -37,7 +37,7 @@ private struct Display {
 
   private mutating func put(_ character: Character) {
     let width = columns(of: String(character))
-    // A mark joins the character before it.
+    // A combining mark is added to the character before it.
     if width == 0 {
       rows[row][column - 1].append(character)
       return
@@ -49,7 +49,7 @@ private struct Display {
   }
 }
 
-/// A line and what shows it, within an expectation.
+/// A line and its drawing; a class, so that its methods can be called within `#expect`.
 private final class Drawing {
   var line: EditedLine
   private var drawn = DrawnLine()
@@ -95,7 +95,7 @@ struct DrawnLineTests {
   @Test func `after the terminal became narrower, the line is redrawn from its first row`() {
     let drawing = Drawing(String(repeating: "x", count: 30))
     _ = drawing.draw(width: 40)
-    // 30 columns are three rows of 12.
+    // The 30 columns now take three rows of 12 columns.
     #expect(drawing.draw(width: 12).hasPrefix("\r\u{1B}[2A\u{1B}[J"))
   }
 

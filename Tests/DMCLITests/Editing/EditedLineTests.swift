@@ -2,7 +2,7 @@ import Testing
 
 @testable import DMCLI
 
-/// A line after some keys, written with `|` where the cursor is.
+/// The line after some keys, with `|` at the position of the cursor.
 private func edited(_ text: String, _ keys: Key...) -> String {
   var line = EditedLine(text)
   for key in keys { _ = line.apply(key) }
@@ -15,7 +15,7 @@ private func shown(_ line: EditedLine) -> String {
   return before + "|" + line.text.unicodeScalars.dropFirst(before.unicodeScalars.count).map(String.init).joined()
 }
 
-/// Applies keys of which each must change or move something.
+/// Applies keys, each of which must change the line or move the cursor.
 private func apply(_ keys: [Key], to line: inout EditedLine) {
   for key in keys {
     let isDone = line.apply(key)
@@ -23,7 +23,7 @@ private func apply(_ keys: [Key], to line: inout EditedLine) {
   }
 }
 
-/// Applies keys that must not change or move anything.
+/// Applies keys that must neither change the line nor move the cursor.
 private func ignore(_ keys: [Key], in line: inout EditedLine) {
   let before = shown(line)
   for key in keys {
@@ -131,7 +131,7 @@ struct EditedLineTests {
     #expect(shown(line) == "onon|e")
   }
 
-  @Test func `if a deletion key deletes nothing after a cursor key, yank inserts only the next deletion`() {
+  @Test func `after a cursor key, yank inserts only later deletions, even if the first deletion key deletes nothing`() {
     var line = EditedLine("one two")
     apply([.deleteWordLeft, .home], to: &line)
     ignore([.deleteWordLeft], in: &line)
@@ -158,7 +158,7 @@ struct EditedLineTests {
     #expect(edited(text, .home, .up, .up, .end) == "one\n你好吗|\nx\nthree")
   }
 
-  @Test func `deletion to an end of the line stops there, and deletion from there joins the neighbouring line`() {
+  @Test func `deletion to an end of the line stops there, and a deletion at that end joins the adjacent line`() {
     #expect(edited("one\ntwo", .deleteToStart) == "one\n|")
     #expect(edited("one\ntwo", .deleteToStart, .deleteToStart) == "one|")
     #expect(edited("one\ntwo", .up, .home, .deleteToEnd) == "|\ntwo")
@@ -166,7 +166,7 @@ struct EditedLineTests {
     #expect(edited("one\r\ntwo", .home, .backspace) == "one|two")
   }
 
-  @Test func `a given number of characters before the cursor is replaced`() {
+  @Test func `a replacement replaces the given number of characters before the cursor`() {
     var line = EditedLine("hi @al there")
     apply([.wordLeft, .left], to: &line)
     line.replaceBeforeCursor(3, with: "@alice")

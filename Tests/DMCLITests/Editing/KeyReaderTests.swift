@@ -3,7 +3,7 @@ import Testing
 @testable import DMCLI
 
 struct KeyReaderTests {
-  /// One that can be asked within an expectation.
+  /// A key reader whose methods can be called within `#expect`.
   private final class Reader {
     private var reader = KeyReader()
     var isWaiting: Bool { reader.isWaiting }

@@ -2,12 +2,14 @@ import Testing
 
 @testable import DMCLI
 
-/// The rules of showing in simulated time, in microseconds.
+/// When typing is shown.
+///
+/// The times are simulated, in microseconds.
 struct KeystrokeClockTests {
   private static let start: Int64 = 1_000_000_000
   private static let second: Int64 = 1_000_000
 
-  /// One that can be asked within an expectation.
+  /// A keystroke clock whose methods can be called within `#expect`.
   private final class Clock {
     private var clock = KeystrokeClock()
     func strike(at time: Int64) { clock.strike(at: time) }
@@ -106,7 +108,8 @@ struct KeystrokeClockTests {
     }
   }
 
-  /// The rule said once more: from 300 ms after the first of the last keys that are less than 4 s apart.
+  /// A second implementation of the rule: typing is shown from 300 ms after the first key of the last sequence of keys
+  /// that are less than 4 s apart, until 4 s after its last key.
   private static func shows(_ keys: [Int64], at time: Int64) -> Bool {
     guard var first = keys.last, time - first < 4 * second else { return false }
     for key in keys.reversed() {

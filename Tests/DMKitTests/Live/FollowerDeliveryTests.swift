@@ -6,7 +6,7 @@ import Testing
 @testable import StoreSupport
 @testable import TestSupport
 
-/// Events count as delivered once the caller says that they have reached their reader.
+/// Events count as delivered after the caller has reported that its reader has them.
 struct FollowerDeliveryTests {
   private func query(follows: Bool = true, _ start: EventQuery.Start = .start) -> EventQuery {
     var query = EventQuery(from: start)

@@ -4,9 +4,9 @@ import Testing
 @testable import StoreSupport
 @testable import TestSupport
 
-/// Which events there are, who is told of them and what selects them.
+/// Which events there are, which users get them, and how a query selects them.
 struct FollowerKindsTests {
-  /// A group of three in which everything happened once.
+  /// A group of three users in which each kind of event has happened once.
   private func eventful() throws -> TemporaryStore {
     let store = try TemporaryStore()
     let (alice, bob) = (try store.messenger("alice"), try store.messenger("bob"))
@@ -47,7 +47,8 @@ struct FollowerKindsTests {
     #expect(try store.messenger("bob").received([.conversationUpdated]) == Array(repeating: "ops changed", count: 3))
   }
 
-  @Test func `a stream has no events of conversations that the user is not in, and naming one of these is an error`()
+  @Test
+  func `a stream has no events of conversations that the user is not in, and naming such a conversation is an error`()
     throws
   {
     let store = try TemporaryStore()
@@ -84,7 +85,7 @@ struct FollowerKindsTests {
     let (alice, bob) = (try store.messenger("alice"), try store.messenger("bob"))
     try bob.say("one", to: "alice")
     try alice.say("two", to: "bob")
-    // Her own message is among what she got.
+    // Alice marks messages up to 2 as delivered, and her own message is one of them.
     try alice.take(.delivered, upTo: 2, of: "bob")
     let position = try bob.here()
     try bob.take(.delivered, upTo: 2, of: "alice")
@@ -120,7 +121,8 @@ struct FollowerKindsTests {
     try bob.take(.delivered, upTo: 1, of: "+ops")
     try bob.read(2...2, of: "+ops")
     let position = try alice.here()
-    // Read before it was delivered, read by one more, by its sender, unread again and read again.
+    // Receipts that change no status: delivered after it was read, read by another user and by its sender, and read
+    // again after it was marked as unread.
     try bob.take(.delivered, upTo: 2, of: "+ops")
     try carol.take(.delivered, upTo: 2, of: "+ops")
     try carol.read(2...2, of: "+ops")
@@ -172,7 +174,7 @@ struct FollowerKindsTests {
     #expect(try alice.received(Set(MessagingEvent.Kind.allCases), in: ["bob"]).isEmpty)
     let follower = try Follower(alice, EventQuery([.direct("bob")], from: .start))
     _ = try follower.untilCaughtUp()
-    // What concerned others is behind it.
+    // The cursor is after the changes that concern only other users.
     #expect(try EventQuery.Start.cursor(follower.cursor) == alice.here())
     try bob.say("hi", to: "alice")
     #expect(try follower.until("1 bob: hi") == ["1 bob: hi"])

@@ -6,7 +6,7 @@ import Testing
 @testable import StoreSupport
 @testable import TestSupport
 
-/// Where a stream begins, where it stands, and that it goes on from any position exactly.
+/// Where a stream begins, which cursors it returns, and that a new stream continues exactly at each of these cursors.
 struct FollowerPositionsTests {
   private func query(
     _ start: EventQuery.Start?, _ kinds: Set<MessagingEvent.Kind> = [.message, .messageStatus], follows: Bool = true
@@ -18,7 +18,8 @@ struct FollowerPositionsTests {
     return query
   }
 
-  @Test func `a stream has all events from the start, only new events from now, and only later events from a cursor`()
+  @Test
+  func `a stream from start has all events, one from now only new events, and one from a cursor only later events`()
     throws
   {
     let store = try TemporaryStore()
@@ -48,7 +49,7 @@ struct FollowerPositionsTests {
   }
 
   @Test(arguments: ["future", "other"])
-  func `a cursor of the future or of another store is refused`(_ kind: String) throws {
+  func `a cursor after the end of the change log, or of another store, is refused`(_ kind: String) throws {
     let store = try TemporaryStore()
     let alice = try store.messenger("alice")
     try alice.say("hi", to: "bob")
@@ -99,7 +100,7 @@ struct FollowerPositionsTests {
     #expect(try follower.next() == nil)
   }
 
-  @Test func `a history and the stream from its cursor neither skip nor repeat a message`() throws {
+  @Test func `a history and the stream from its cursor together have each message exactly once`() throws {
     let store = try TemporaryStore()
     let (alice, bob) = (try store.messenger("alice"), try store.messenger("bob"))
     for number in 1...10 { try bob.say("\(number)", to: "alice") }
@@ -107,7 +108,7 @@ struct FollowerPositionsTests {
     var received: [String] = []
     while case let batch = try history.next(), !batch.isEmpty {
       received += batch.compactMap(\.text)
-      // What comes while the history is printed.
+      // A message that is sent while the history is read.
       try bob.say("meanwhile", to: "alice")
     }
     let cursor = try #require(history.cursor)
@@ -117,7 +118,7 @@ struct FollowerPositionsTests {
     #expect(try texts.count == alice.everything(in: "bob").count)
   }
 
-  /// The numbers of messages that a stream says were read.
+  /// The numbers of the messages that the events of a stream report as read.
   private func read(_ events: [MessagingEvent]) -> [Int] {
     events.flatMap { event -> [Int] in
       guard case .messageStatus(let status, _) = event else { return [] }

@@ -5,19 +5,21 @@ import Testing
 @testable import StoreSupport
 @testable import TestSupport
 
-/// Four users do whatever comes while followers with all sorts of wishes read at any moment, and begin again from any
-/// received cursor: each gets the events of a plain list, in its order, with the current state.
+/// Four users act at random, while followers with random queries read at random times and begin again at cursors that
+/// they have received.
+///
+/// Each follower must get the events of the reference model, in the same order, with the current state.
 struct FollowerPropertyTests {
   private static let users = ["alice", "bob", "carol", "dave"]
-  /// A group of all, one without alice, a pair, and a pair that has not spoken yet.
+  /// A group of all four users, a group without Alice, and two direct conversations.
   private static let participants = [users, ["bob", "carol", "dave"], ["alice", "bob"], ["carol", "dave"]]
 
   private final class Watcher {
     let filter: StreamModel.Filter
     let follower: Follower
-    /// How many entries of the list it has received, or do not concern it.
+    /// The number of entries of the model up to the position of the follower.
     var index: Int
-    /// The last status that it received for each message.
+    /// The last status that the follower received for each message.
     var statuses: [String: Message.Status] = [:]
     let beginning: Int
 
@@ -35,7 +37,7 @@ struct FollowerPropertyTests {
     var model = StreamModel(participants: participants)
     var random: SplitMix64
     var watchers: [Watcher] = []
-    /// The received cursors, each with the number of entries that are before it.
+    /// The received cursors, each with the number of entries of the model before it.
     var cursors: [(cursor: Cursor, index: Int)] = []
     var log: [String] = []
 
@@ -126,7 +128,7 @@ struct FollowerPropertyTests {
     }
   }
 
-  /// One more follower, from the start, from now or from any received cursor.
+  /// Adds a follower that begins at the start, now, or at any received cursor.
   private static func begin(_ run: Run) throws {
     let user = users[run.random.below(users.count)]
     let kinds = Set(
@@ -152,7 +154,7 @@ struct FollowerPropertyTests {
       let cursor = run.cursors[run.random.below(run.cursors.count)]
       (query.start, index) = (.cursor(cursor.cursor), cursor.index)
     }
-    // With a connection of its own, or that of the act.
+    // The follower shares the connection of the user's acts, or has its own.
     let messenger = try run.random.chance(50) ? run.messenger(user) : run.store.messenger(user)
     let watcher = Watcher(filter, try Follower(messenger, query), at: index)
     run.log.append("\(user) follows \(named ?? []) from \(index)")
@@ -172,7 +174,7 @@ struct FollowerPropertyTests {
     }
     events = events.filter { if case .caughtUp = $0 { false } else { true } }
     let expected = (watcher.index..<run.model.entries.count).filter { run.model.isSelected($0, by: filter) }
-    // The stream groups the statuses that one act changes by sender; here they are compared by number.
+    // The stream returns the changes of status of one act sender by sender, so both lists are sorted before they are compared.
     let received = inOrder(events.flatMap { texts(of: $0, run) })
     let right = inOrder(expected.map { (run.model.text(of: $0, to: filter.user), run.model.isStatus($0)) })
     try #require(received == right, run.comment)
@@ -195,7 +197,7 @@ struct FollowerPropertyTests {
     #expect(zip(cursors, cursors.dropFirst()).allSatisfy { $0 <= $1 }, run.comment)
   }
 
-  /// Texts with those of statuses that follow each other sorted.
+  /// The texts, with each run of consecutive status texts sorted.
   private static func inOrder(_ texts: [(text: String, isStatus: Bool)]) -> [String] {
     texts.split { !$0.isStatus }.reduce(into: texts.map(\.text)) { sorted, run in
       sorted.replaceSubrange(run.indices, with: run.map(\.text).sorted())
@@ -222,7 +224,7 @@ struct FollowerPropertyTests {
     }
   }
 
-  /// What was told last of each message's status is what history says.
+  /// Checks that the last status that a follower received for each message is its status in the history.
   private static func compareStatuses(_ watcher: Watcher, _ run: Run) throws {
     guard watcher.filter.kinds.isSuperset(of: [.message, .messageStatus]), !watcher.filter.othersOnly else { return }
     var query = HistoryQuery()

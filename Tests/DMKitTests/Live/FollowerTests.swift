@@ -8,7 +8,7 @@ import Testing
 @testable import StoreSupport
 @testable import TestSupport
 
-/// How a follower waits, wakes, beats and ends.
+/// How a follower waits, wakes, sends heartbeats and ends.
 struct FollowerTests {
   private func query(_ kinds: Set<MessagingEvent.Kind> = [.message]) -> EventQuery {
     var query = EventQuery(from: .now)
@@ -137,7 +137,7 @@ struct FollowerTests {
     query.heartbeat = .milliseconds(20)
     let follower = try Follower(alice, query)
     _ = try follower.untilCaughtUp()
-    // Of others' business: it moves the position and tells nothing else.
+    // A change that does not concern Alice moves the cursor, but gives no other event.
     try bob.say("aside", to: "carol")
     let here = try alice.here()
     let events = try follower.until { event in event.cursor.map { here == .cursor($0) } ?? false }

@@ -2,7 +2,9 @@ import Testing
 
 @testable import DMKit
 
-/// Signals under clocks that somebody sets: `now` and the files' times follow the clock, `monotonicNow` the monotonic clock.
+/// How long signals are fresh if the clock is set.
+///
+/// `now` and the times of files follow the clock; `monotonicNow` is not set.
 struct FreshnessTests {
   private static let typing = LiveFolder.Signal.typing(Identifier(high: 1, low: 2), Handle(stored: "bob"))
   private static let present = LiveFolder.Signal.present(Handle(stored: "bob"))
@@ -10,7 +12,7 @@ struct FreshnessTests {
   private static let hour = 3600 * second
   private static let year = 8766 * hour
 
-  /// A machine whose clock can be set, its folder and one who looks at it.
+  /// A machine whose clock can be set, its folder of signals, and a `Freshness` that watches the folder.
   private final class Machine {
     var clock = Timestamp(microseconds: 1_795_271_400_000_000)
     var monotonicNow: Int64 = 5_000_000
@@ -101,7 +103,7 @@ struct FreshnessTests {
     machine.set(-Self.hour)
     machine.give(Self.typing)
     #expect(machine.isFresh(Self.typing))
-    // It comes back: the file of before seems an hour old, and one knows better.
+    // The clock is set forward again: by its time, the file is an hour old, but the signal was seen just now.
     machine.set(Self.hour)
     #expect(machine.isFresh(Self.typing))
   }

@@ -7,11 +7,11 @@ import Testing
 @testable import StoreSupport
 @testable import TestSupport
 
-/// What is forgotten of the log, and that a follower that comes too late is told so.
+/// Which changes are removed from the log, and the events and errors for followers that need removed changes.
 struct GapTests {
   private static let day: Int64 = 86_400_000_000
 
-  /// A store with so many messages of alice to bob, and so many changes of other kinds before them.
+  /// A store with `count` messages from Alice to Bob.
   private func store(_ count: Int) throws -> (TemporaryStore, alice: Messenger, bob: Messenger) {
     let store = try TemporaryStore()
     let alice = try store.messenger("alice")
@@ -19,7 +19,7 @@ struct GapTests {
     return (store, alice, try store.messenger("bob"))
   }
 
-  /// Makes the changes up to one look as old as some days.
+  /// Makes the changes up to `rev` look as old as a number of days.
   private func age(_ store: TemporaryStore, upTo rev: Rev, days: Int64) throws {
     try store.execute("UPDATE change SET at = \(Timestamp.now.microseconds - days * Self.day) WHERE rev <= \(rev)")
   }
@@ -55,7 +55,7 @@ struct GapTests {
     try age(store, upTo: 10, days: 31)
     try prune(alice)
     #expect(try first(store) == 11)
-    // A time that went back behind a newer one stays.
+    // Old changes after a newer change are kept; the clock may have been set back.
     try age(store, upTo: 20, days: 31)
     try store.execute("UPDATE change SET at = \(Timestamp.now.microseconds) WHERE rev = 15")
     try prune(alice)
@@ -92,7 +92,7 @@ struct GapTests {
     }
   }
 
-  @Test func `pruning keeps the changes that the consumer furthest behind needs`() throws {
+  @Test func `pruning keeps the changes that the consumer with the oldest cursor needs`() throws {
     let (store, alice, bob) = try store(20)
     for (name, rev) in [("a", 12), ("b", 7), ("c", 15)] {
       var query = query(.cursor(try cursor(Rev(number: Int64(rev)), store)))
@@ -144,14 +144,14 @@ struct GapTests {
     try prune(alice)
     let received = try bob.received(query(.cursor(position)))
     guard case .gap(let from, let to)? = received.first else {
-      Issue.record("no gap but \(received.map(\.summary))")
+      Issue.record("instead of a gap came \(received.map(\.summary))")
       return
     }
     #expect(from == position)
     #expect(to == all[9].cursor)
     #expect(received.dropFirst() == all.dropFirst(10))
     #expect(try bob.received(query(.cursor(to))) == Array(all.dropFirst(10)))
-    // A follower that was told the last of what is forgotten misses nothing.
+    // A follower that has received the last removed change misses nothing.
     #expect(try bob.received(query(.cursor(try #require(all[10].cursor)))) == Array(all.dropFirst(11)))
   }
 
@@ -196,7 +196,7 @@ struct GapTests {
     #expect(try first(store) == 5)
     let received = try bob.received(query(.cursor(before)))
     guard case .gap(let from, let to)? = received.first else {
-      Issue.record("no gap but \(received.map(\.summary))")
+      Issue.record("instead of a gap came \(received.map(\.summary))")
       return
     }
     #expect(from == before)
@@ -204,7 +204,7 @@ struct GapTests {
     #expect(try !bob.received(query(.cursor(next))).map(\.summary).contains("gap"))
   }
 
-  /// A consumer of which the changes after the third message are gone.
+  /// A consumer whose next changes, those after the third message, were removed.
   private func lateConsumer() throws -> (TemporaryStore, EventQuery, bob: Messenger, position: Cursor, next: Cursor) {
     let (store, alice, bob) = try store(20)
     var consumer = query(.start)
@@ -246,7 +246,7 @@ struct GapTests {
     #expect(try Follower(bob, consumer).rest() == Array(received.dropFirst()))
   }
 
-  @Test func `statistics warn of a consumer that is more than 30 days behind, and of one at a gap`() throws {
+  @Test func `statistics warn of a consumer whose next change is older than 30 days or was removed`() throws {
     let (store, consumer, bob, _, next) = try lateConsumer()
     func warnings() throws -> [Consumer.Warning?] { try store.upkeep.statistics().consumers.map(\.warning) }
     #expect(try warnings() == [.gap])

@@ -26,7 +26,7 @@ struct LiveFolderTests {
     try Data().write(to: URL(filePath: "\(folder.path)/\(name)"))
   }
 
-  /// Sets the time of a signal's file, so many seconds before now.
+  /// Sets the time of a signal's file to a number of seconds before now.
   private func age(_ signal: LiveFolder.Signal, in folder: LiveFolder, seconds: Int) throws {
     try setAge(of: "\(folder.path)/\(signal.name)", seconds: seconds)
   }

@@ -16,7 +16,7 @@ struct SignalsTests {
     return query
   }
 
-  /// A pair and a group that have spoken.
+  /// A store with a direct conversation and a group, both with messages.
   private func store() throws -> TemporaryStore {
     let store = try TemporaryStore(users: ["alice", "bob", "carol", "dave"])
     let alice = try store.messenger("alice")
@@ -29,7 +29,9 @@ struct SignalsTests {
     try #require(try store.messenger(user).typing(in: ConversationReference(conversation)))
   }
 
-  /// The events of signals until they are the expected ones; one look may see several changes at once.
+  /// The events up to the expected last one.
+  ///
+  /// One check of the folder may find several changes at once.
   private func until(_ last: String, _ follower: Follower) throws -> [String] { try follower.until(last) }
 
   @Test func `a typing event names all users who type, until they stop`() throws {
@@ -65,10 +67,14 @@ struct SignalsTests {
     try bob.say("done", to: "alice", nonce: "n")
     signals[1].show()
     try bob.say("done", to: "alice", nonce: "n")
-    #expect(FileManager.default.fileExists(atPath: signals[1].path), "a duplicate says nothing")
+    #expect(
+      FileManager.default.fileExists(atPath: signals[1].path), "a duplicate is not sent, so the typing signal stays")
   }
 
-  @Test func `typing events are separate for each conversation, and only for those selected`() throws {
+  @Test
+  func `a stream has separate typing events for each conversation, and only for the conversations that it selects`()
+    throws
+  {
     let store = try store()
     let all = try Follower(try store.messenger("alice"), query([.typing]))
     let one = try Follower(try store.messenger("alice"), query([.typing], in: [.title("ops")]))
@@ -93,7 +99,7 @@ struct SignalsTests {
     let follower = try Follower(try store.messenger("alice"), query([.typing]))
     _ = try follower.untilCaughtUp()
     try typing("alice", in: "+ops", store).show()
-    // Forged, or of one who is not in it.
+    // Forged files, and a file of a user who is not in the group.
     folder.give(.typing(group, Handle(stored: "dave")))
     folder.give(.typing(group, Handle(stored: "nobody")))
     folder.give(.typing(Identifier(at: .now), Handle(stored: "bob")))
@@ -175,7 +181,7 @@ struct SignalsTests {
     guard case .presence(let presence)? = events.last else { return }
     #expect(presence.lastSeenAt == LiveFolder(path: store.location.live).time(of: .present(Handle(stored: "bob"))))
     _ = try bob.setProfile(ProfileChange(showsPresence: false))
-    // Any signal makes one look.
+    // Any new signal makes the follower check the folder.
     LiveFolder(path: store.location.live).give(.present(Handle(stored: "carol")))
     let gone = try follower.until { $0.summary == "bob went" }
     for case .presence(let presence) in gone where presence.user.description == "bob" {

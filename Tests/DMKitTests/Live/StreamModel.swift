@@ -1,6 +1,6 @@
 @testable import DMKit
 
-/// What a stream should tell, kept as a plain list of what happened in some conversations.
+/// The events that a stream must have, as a plain list of what has happened in some conversations.
 struct StreamModel {
   enum Entry {
     case conversation(by: String)
@@ -11,18 +11,18 @@ struct StreamModel {
     case readState(user: String)
   }
 
-  /// What a follower is, and asked for.
+  /// The user and the query of a follower.
   struct Filter {
     let user: String
     let kinds: Set<MessagingEvent.Kind>
-    /// Nil for all that the user is in.
+    /// The selected conversations; nil for all that the user is in.
     let conversations: [Int]?
     let othersOnly: Bool
   }
 
   let participants: [[String]]
   var conversations: [ReadModel]
-  /// Those of conversations that exist.
+  /// What has happened, oldest first.
   private(set) var entries: [(conversation: Int, entry: Entry)] = []
   private var existing: Set<Int> = []
 
@@ -37,7 +37,7 @@ struct StreamModel {
     if existing.insert(conversation).inserted { entries.append((conversation, .conversation(by: user))) }
   }
 
-  /// Makes a group, which begins with an announcement.
+  /// Creates a group, whose first message is an announcement.
   mutating func createGroup(_ conversation: Int, by user: String) {
     create(conversation, by: user)
     conversations[conversation].announce(user, to: participants[conversation])
@@ -80,7 +80,7 @@ struct StreamModel {
     }
   }
 
-  /// Does something to a range, and notes each message whose status that changed.
+  /// Changes the marks of a range, and adds an entry for each message whose status this changes.
   private mutating func update(
     _ range: SeqRange, by user: String, in conversation: Int, _ change: (inout ReadModel) -> Void
   ) {
@@ -112,10 +112,12 @@ struct StreamModel {
 
   private func sender(_ seq: Int, _ conversation: Int) -> String { conversations[conversation].senders[seq - 1] }
 
-  /// Whether an entry is of a status, of which one event tells several.
+  /// Whether an entry is a change of status; one event may report several of these.
   func isStatus(_ number: Int) -> Bool { if case .update = entries[number].entry { true } else { false } }
 
-  /// The event that a user gets for an entry, if they get it now.
+  /// The text of the event that a user gets for an entry.
+  ///
+  /// It has the current state, not the state at the time of the entry.
   func text(of number: Int, to user: String) -> String {
     let (conversation, entry) = entries[number]
     let model = conversations[conversation]

@@ -58,7 +58,7 @@ import Testing
       isSent.withLock { $0 = true }
       return message
     }
-    // Runs on the executor of this test, which the send does not keep.
+    // This task runs on the executor of the test, which the waiting send does not block.
     let free = await Task { @MainActor in isSent.withLock { !$0 } }.value
     #expect(free)
     _ = consume lock

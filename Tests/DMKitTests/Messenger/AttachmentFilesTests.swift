@@ -25,7 +25,7 @@ struct AttachmentFilesTests {
     for path in [try store.elsewhere("none"), "", "/dev/null/file"] {
       #expect(try code { try prepare(path, in: store) } == .unknownFile, "\(path)")
     }
-    #expect(try names(in: store.location.contents.path).isEmpty, "nothing is left")
+    #expect(try names(in: store.location.contents.path).isEmpty, "no file is left")
   }
 
   @Test(.enabled(if: geteuid() != 0, "root reads everything"))
@@ -55,7 +55,7 @@ struct AttachmentFilesTests {
       }
     }
     #expect(code == .fileChanged && isChanged)
-    #expect(try names(in: store.location.contents.path).isEmpty, "nothing is left")
+    #expect(try names(in: store.location.contents.path).isEmpty, "no file is left")
     #expect(try store.integers("SELECT count(*) FROM attachment") == [[0]])
   }
 
@@ -80,7 +80,7 @@ struct AttachmentFilesTests {
     let store = try TemporaryStore()
     let (one, again) = (try store.prepared("one"), try store.prepared("one", by: "bob", "other.txt"))
     #expect(one.sha256 == again.sha256 && one.id != again.id)
-    // Of sha256sum(1).
+    // The hash as sha256sum(1) prints it.
     #expect(one.sha256.description == "7692c3ad3540bb803c020b3aee66cd8887123234ea0c6e7143c0add73ff431ed")
     let contents = store.location.contents
     #expect(try contents.all == [one.sha256])
@@ -104,12 +104,12 @@ struct AttachmentFilesTests {
     try FileManager.default.removeItem(atPath: path)
     #expect(try code { try alice.save(.content, of: one, to: out) } == .storeDamaged)
     #expect(try !store.namesElsewhere.contains { $0.hasPrefix("out") || $0.hasPrefix(".dm-") })
-    // Sending the same again repairs it.
+    // Preparing the same content again replaces the missing file.
     _ = try store.prepared("one")
     #expect(try alice.content(one) == "one")
   }
 
-  @Test func `an attachment is saved under its name, and neither overwrites a file nor follows a link`() throws {
+  @Test func `saving an attachment uses its name, and does not overwrite a file or follow a link`() throws {
     let store = try TemporaryStore()
     let alice = try store.messenger("alice")
     let one = try store.prepared("one")
@@ -136,7 +136,7 @@ struct AttachmentFilesTests {
       try alice.save(.content, of: files, to: path, replacesAny: true) { saved.append(fileName(of: $0.path)) }
       return saved
     }
-    #expect(try code { try save(folder) } == .cannotCreate, "no folder")
+    #expect(try code { try save(folder) } == .cannotCreate, "the target is not a folder")
     #expect(try code { try save(store.file("precious")) } == .cannotCreate)
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
     #expect(try save(folder) == ["notes.txt", "notes-2.txt", "notes-3.txt", "notes-2-2.txt"])

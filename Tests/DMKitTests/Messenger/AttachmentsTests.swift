@@ -6,7 +6,7 @@ import Testing
 @testable import TestSupport
 
 extension TemporaryStore {
-  /// A new file beside the store, which goes away with it.
+  /// The path of a new file beside the store; the file is removed together with the store.
   func file(_ content: String, _ name: String = "notes.txt") throws -> String {
     let path = try elsewhere("\(UInt64.random(in: 0 ... .max))")
     try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
@@ -28,7 +28,7 @@ extension Messenger {
       Outgoing(to: ConversationReference(conversation), text: text, nonce: nonce, attachments: attachments.map(\.id)))
   }
 
-  /// What a user gets who may fetch it.
+  /// The content of an attachment, as the user reads it.
   func content(_ attachment: Attachment) throws -> String {
     var bytes: [UInt8] = []
     try read(.content, of: try self.attachment(attachment.id)) { bytes += $0 }
@@ -45,7 +45,7 @@ struct AttachmentsTests {
     #expect(try alice.content(attachment) == "one")
     #expect(try code { try bob.attachment(attachment.id) } == .unknownAttachment)
     #expect(try code { try bob.send([attachment], to: "carol") } == .unknownAttachment)
-    #expect(try store.integers("SELECT count(*) FROM message, conversation") == [[0]], "nothing was begun")
+    #expect(try store.integers("SELECT count(*) FROM message, conversation") == [[0]], "no conversation was created")
 
     let message = try alice.send([attachment], to: "bob")
     #expect(message.attachments == [attachment] && message.text == nil)
@@ -62,7 +62,7 @@ struct AttachmentsTests {
     #expect(try alice.send([attachment], to: "bob").attachments.map(\.id) == [attachment.id])
     let again = try alice.send([attachment], to: "carol").attachments
     #expect(again.map(\.id) != [attachment.id] && again.map(\.sha256) == [attachment.sha256])
-    // A user who sees it sends it on, and that is theirs.
+    // Bob sees the attachment and sends it on; this copy has an id of its own.
     let passed = try bob.send([attachment], to: "carol").attachments
     #expect(Set([attachment, again[0], passed[0]].map(\.id)).count == 3)
     _ = try alice.edit([Edit(MessageReference("bob:1"), .delete(forEveryone: true))])
@@ -100,7 +100,7 @@ struct AttachmentsTests {
     let stranger = Identifier(at: .now)
     let failed = try fault { try alice.send(Outgoing(to: .direct("bob"), text: "", attachments: [one.id, stranger])) }
     #expect(failed?.code == .unknownAttachment && failed?.subject == stranger.description)
-    #expect(try alice.send([one], to: "bob").attachments.map(\.id) == [one.id], "it is free still")
+    #expect(try alice.send([one], to: "bob").attachments.map(\.id) == [one.id], "the prepared file is still unused")
     #expect(try alice.everything(in: "bob").count == 1)
   }
 
@@ -111,7 +111,7 @@ struct AttachmentsTests {
     let message = try alice.send([one], to: "bob", nonce: "n")
     let again = try alice.send([one], to: "bob", nonce: "n")
     #expect(again.id == message.id && again.isDuplicate && again.attachments == [one])
-    // Prepared anew by each try.
+    // A repeated send may have a newly prepared attachment with the same content.
     #expect(try alice.send([store.prepared("one")], to: "bob", nonce: "n").isDuplicate)
     for attachments in [[], [other], [one, one], [other, one]] {
       let code = try code {
@@ -121,7 +121,7 @@ struct AttachmentsTests {
     }
     #expect(try code { try alice.send([one], to: "bob", "with a text", nonce: "n") } == .nonceConflict)
     #expect(try alice.everything(in: "bob").count == 1)
-    // What became of it is no matter.
+    // After the message is deleted, its attachments are not compared.
     _ = try alice.edit([Edit(MessageReference("bob:1"), .delete(forEveryone: true))])
     #expect(try alice.send([other], to: "bob", nonce: "n").isDuplicate)
   }
@@ -140,10 +140,11 @@ struct AttachmentsTests {
     _ = try alice.edit([Edit(MessageReference("bob:2"), .delete(forEveryone: true))])
     for user in [alice, bob] { #expect(try code { try user.attachment(two.id) } == .unknownAttachment) }
     #expect(
-      try store.integers("SELECT count(*) FROM attachment WHERE message IS NULL") == [[0]], "it is nobody's again")
+      try store.integers("SELECT count(*) FROM attachment WHERE message IS NULL") == [[0]],
+      "the attachment's row is deleted")
 
     #expect(try bob.content(three) == "three")
-    // An hour later.
+    // As if the message had expired.
     try store.execute("UPDATE message SET expires_at = created_at WHERE expires_at IS NOT NULL")
     for user in [alice, bob] {
       #expect(try code { try user.attachment(three.id) } == .unknownAttachment)
@@ -174,7 +175,9 @@ struct AttachmentsTests {
     #expect(try listed(alice) == [after, before])
     #expect(try listed(bob) == [before])
     #expect(try listed(carol) == [after])
-    #expect(try bob.send([before], to: "carol").attachments.map(\.sha256) == [before.sha256], "it is theirs to pass on")
+    #expect(
+      try bob.send([before], to: "carol").attachments.map(\.sha256) == [before.sha256],
+      "a former member can send the attachment on")
   }
 
   @Test func `the attachments of a blocked user are hidden until unblocking`() throws {

@@ -7,7 +7,7 @@ import Testing
 
 /// Actions of one transaction, some of which fail.
 struct BatchTests {
-  /// Adds a user for each number, and then fails for odd ones.
+  /// Adds a user for each number; if the number is odd, the action fails after that.
   private final class Adding: Batch {
     let session: Session
     var passedOver: [Int] = []
@@ -32,7 +32,7 @@ struct BatchTests {
     #expect(results.map { if case .success(let number) = $0 { number } else { nil } } == [nil, 2, nil, 4, nil, 6])
     #expect(try store.integers("SELECT substr(handle, 5) + 0 FROM user WHERE id > 1") == [[2], [4], [6]])
     #expect(try store.findings() == [])
-    // Where all fail, nothing is written.
+    // If all actions fail, nothing is written.
     let failed = try alice.perform([7, 9]) { Adding($0) }
     #expect(failed.allSatisfy { if case .failure(let error) = $0 { error.code == .badField } else { false } })
     #expect(try store.integers("SELECT count(*) FROM user") == [[4]])

@@ -4,9 +4,9 @@ import Testing
 @testable import StoreSupport
 @testable import TestSupport
 
-/// `dm-user block`: nothing of a blocked user reaches the blocker, and the blocked user is told nothing.
+/// `dm-user block`: the blocker gets nothing from a blocked user, and the blocked user does not learn of the block.
 struct BlockTests {
-  /// Everything that a user can find out about the group and the direct conversation with alice.
+  /// Everything that the user can read about the group and about the direct conversation with Alice.
   private func everything(_ user: Messenger) throws -> [String] {
     let messages = try user.history(of: HistoryQuery()).map(String.init(describing:))
     let conversations = try user.conversations().map(String.init(describing:))
@@ -57,7 +57,7 @@ struct BlockTests {
     #expect(try group.alice.blockedUsers() == [])
   }
 
-  @Test func `a blocked user sees no difference and gets no event`() throws {
+  @Test func `a blocked user sees no change after the block, and gets no event`() throws {
     let group = try OpsGroup()
     try group.alice.say("one", to: "+ops")
     try group.bob.read(2...2, of: "+ops")
@@ -100,7 +100,7 @@ struct BlockTests {
     #expect(try code { try alice.messageToForward(message) } == .unknownMessage)
     #expect(try code { try alice.receipts(for: message) } == .unknownMessage)
     #expect(try alice.markRead(.all, in: .title("ops")) == nil)
-    #expect(try group.carol.message("+ops:2").status == .sent, "no receipt of alice")
+    #expect(try group.carol.message("+ops:2").status == .sent, "Alice has given no receipt")
   }
 
   @Test func `a blocked user stays in the list of participants`() throws {
@@ -140,7 +140,7 @@ struct BlockTests {
     _ = try group.alice.setBlocked(true, ["bob"])
     try group.bob.read(2...2, of: "+ops")
     for user in [group.alice, group.carol] { #expect(try user.message("+ops:2").status == .sent) }
-    #expect(try group.bob.message("+ops:2").status == .read, "except in what the blocked user sees")
+    #expect(try group.bob.message("+ops:2").status == .read, "the blocked user sees their own receipt")
     #expect(try group.alice.receipts(for: .number(2, in: .title("ops"))) == [])
   }
 
@@ -177,7 +177,9 @@ struct BlockTests {
     #expect(try group.dave.conversations() == [])
   }
 
-  @Test func `a blocked user may not import, because imported history may have any sender`() throws {
+  @Test func `a user who is blocked by a member may not import into the group, because an import may name any sender`()
+    throws
+  {
     let group = try OpsGroup()
     try group.alice.say("one", to: "+ops")
     _ = try group.alice.setBlocked(true, ["bob"])

@@ -4,9 +4,9 @@ import Testing
 @testable import StoreSupport
 @testable import TestSupport
 
-/// The lines of a consumer's program: messages that answer events, and acknowledgements.
+/// Lines that a consumer's program prints: messages that answer events, and acknowledgements.
 struct ConsumerLinesTests {
-  /// Bob's bot, and some things that alice said to it.
+  /// Bob's bot, with messages that Alice has sent to it.
   private final class Bot {
     let store: TemporaryStore
     let alice: Messenger
@@ -65,7 +65,7 @@ struct ConsumerLinesTests {
 
   @Test func `if the message or its acknowledgement fails, neither is stored`() throws {
     let bot = try Bot()
-    // Another consumer stands where this one is to go, and only one may.
+    // The acknowledgement violates this index, because another consumer already has the position.
     try bot.store.execute(
       """
       CREATE UNIQUE INDEX alone ON consumer (rev);
@@ -76,7 +76,7 @@ struct ConsumerLinesTests {
     #expect(try bot.said == [])
     #expect(try bot.position == nil)
     try bot.store.execute("DROP INDEX alone")
-    // The next message gets a number that is taken.
+    // The message fails, because it gets a number that another message has.
     try bot.store.execute("UPDATE conversation SET last_seq = last_seq - 1")
     #expect(throws: (any Error).self) { try bot.send([bot.line(ack: 0), bot.line("re: two", "n2", ack: 1)]) }
     try bot.store.execute("UPDATE conversation SET last_seq = last_seq + 1")
@@ -122,7 +122,7 @@ struct ConsumerLinesTests {
     #expect(try bot.send([bot.line("other words", "n1", ack: 0)]) == ["4 first words again"])
     #expect(try bot.position == 0)
     #expect(try bot.said == ["first words"])
-    // Outside of a consumer it is a conflict still.
+    // If the message is not for a consumer, this is a conflict.
     #expect(try code { try bot.bob.say("other words", to: "alice", nonce: "n1") } == .nonceConflict)
   }
 
@@ -168,7 +168,7 @@ struct ConsumerLinesTests {
     #expect(try bot.send([bot.line("x", to: "nobody", ack: 1)], skips: true) == ["unknown_user"])
     #expect(try bot.position == 1)
     #expect(try bot.skipped == 1)
-    // It comes again with an older pipe: it is stale and not counted twice.
+    // An older pipe sends the same line again: its cursor is old, so it is not counted again.
     #expect(try bot.send([bot.line("x", to: "nobody", ack: 1)], skips: true) == ["ack 1 of bot"])
     #expect(try bot.skipped == 1)
   }
@@ -201,10 +201,10 @@ struct ConsumerLinesTests {
     #expect(try bot.said == [])
   }
 
-  @Test func `two pipes of one consumer that overlap answer each event once`() throws {
+  @Test func `pipes that run at the same time for one consumer together answer each event once`() throws {
     let bot = try Bot((1...40).map { "\($0)" })
     var random = SplitMix64(seed: 7)
-    // Each pipe goes through all events in order and in batches; each begins where it likes.
+    // Each pipe sends its lines in order and in batches, and sometimes begins again at the first event.
     var pipes = [0, 0, 0]
     while pipes.contains(where: { $0 < 40 }) {
       let pipe = random.below(3)

@@ -6,7 +6,7 @@ import Testing
 @testable import StoreSupport
 @testable import TestSupport
 
-/// Consumers as a stream has them: where they begin, who streams them, how they are acknowledged and forgotten.
+/// Consumers of a stream: where they begin, who may read them, and how events are acknowledged and consumers deleted.
 struct ConsumersTests {
   private func query(_ name: String = "bot", from start: EventQuery.Start? = nil, follows: Bool = false) -> EventQuery {
     var query = EventQuery(from: start)
@@ -126,7 +126,7 @@ struct ConsumersTests {
     #expect(try bob.consumers().count == 1)
   }
 
-  @Test func `a consumer has one stream at a time, and a second one is busy until the first ends`() throws {
+  @Test func `a consumer has one stream at a time, and opening a second stream fails until the first ends`() throws {
     let store = try TemporaryStore()
     let (bob, again) = (try store.messenger("bob"), try store.messenger("bob"))
     do {
@@ -135,7 +135,7 @@ struct ConsumersTests {
       #expect(try code { try Follower(bob, query(from: .start)) } == .busy)
       #expect(try code { try Follower(again, query("other", from: .now)) } == nil)
       #expect(try code { try Follower(try store.messenger("alice"), query(from: .now)) } == nil)
-      // Acknowledging needs no lease.
+      // A process can acknowledge events without the lease of the consumer.
       #expect(try code { try acknowledge(first.untilCaughtUp().last, again) } == nil)
       withExtendedLifetime(first) {}
     }
@@ -178,7 +178,7 @@ struct ConsumersTests {
     try alice.say("zero", to: "bob")
     try carol.say("zero", to: "bob")
     var all = query("all", from: .now)
-    // What it notes as delivered is a change, too.
+    // Delivery marks would be further changes in the log.
     all.marksDelivered = false
     _ = try Follower(bob, all)
     var one = query("one", from: .now)
@@ -195,7 +195,9 @@ struct ConsumersTests {
     #expect(try bob.consumers().map(\.behindCount) == [0, 1])
   }
 
-  @Test func `a consumer's acknowledgement marks messages as delivered, and delivery to it does not`() throws {
+  @Test func `acknowledging an event marks its message as delivered, and passing the event to the consumer does not`()
+    throws
+  {
     let store = try TemporaryStore()
     let (alice, bob, carol) = (
       try store.messenger("alice"), try store.messenger("bob"), try store.messenger("carol")

@@ -41,7 +41,7 @@ struct ConversationsTests {
     #expect(try store.integers("SELECT count(*) FROM conversation") == [[0]])
   }
 
-  @Test func `a user who is not in a conversation may neither read, write nor mark it`() throws {
+  @Test func `a user who is not in a conversation cannot read it, write to it, or mark it as read`() throws {
     let store = try TemporaryStore()
     let message = try store.messenger("alice").say("secret", to: "bob")
     let carol = try store.messenger("carol")

@@ -6,7 +6,7 @@ import Testing
 
 /// Deleting messages for yourself and for everyone, expiry, and deleting a whole conversation.
 struct DeletionTests {
-  /// The group with three messages of alice, 2 to 4.
+  /// The group with three messages of Alice, numbers 2 to 4.
   private func groupWithMessages() throws -> OpsGroup {
     let group = try OpsGroup()
     for text in ["one", "two", "three"] { try group.alice.say(text, to: "+ops") }
@@ -35,7 +35,7 @@ struct DeletionTests {
     #expect(try group.bob.texts(in: "+ops") == ["one", "three"])
     #expect(try group.carol.texts(in: "+ops") == ["one", "two", "three"])
     #expect(try group.bob.found("two") == [] && group.carol.found("two") == ["two"])
-    #expect(try tombstones(group.bob) == [], "it leaves no tombstone")
+    #expect(try tombstones(group.bob) == [], "the deletion leaves no tombstone")
     #expect(try group.store.findings() == [])
   }
 
@@ -109,7 +109,7 @@ struct DeletionTests {
     #expect(try group.store.findings() == [])
   }
 
-  @Test func `neither announcements nor messages of others can be deleted for everyone, not even by an owner`() throws {
+  @Test func `nobody, not even an owner, can delete announcements or the messages of others for everyone`() throws {
     let group = try groupWithMessages()
     try group.bob.say("mine", to: "+ops")
     #expect(try code { try group.alice.delete("+ops:5", forEveryone: true) } == .notAllowed)
@@ -134,14 +134,16 @@ struct DeletionTests {
     for user in [group.alice, group.bob, group.carol] {
       #expect(try user.received([.messageDeleted], from: position) == ["3 deleted"])
     }
-    #expect(try group.dave.received([.messageDeleted], from: position) == [], "it was sent before dave was added")
+    #expect(
+      try group.dave.received([.messageDeleted], from: position) == [], "the message was sent before Dave was added")
     #expect(
       try group.bob.received(MessagingEvent.Kind.standard) == [
         "1 alice: conversation_created ops", "2 alice: one", "4 alice: three", "5 alice: user_joined dave", "3 deleted",
       ])
   }
 
-  @Test func `a deleted message is neither unread, nor a mention, nor the last message of the list`()
+  @Test
+  func `a deleted message does not count as unread or as a mention, and the list does not show it as last message`()
     throws
   {
     let group = try OpsGroup()
@@ -157,7 +159,7 @@ struct DeletionTests {
     #expect(try group.store.findings() == [])
   }
 
-  // MARK: What is gone
+  // MARK: References to deleted messages
 
   @Test func `the number of a deleted message is not reused, and numbers counted from the end skip it`() throws {
     let group = try groupWithMessages()
@@ -250,7 +252,7 @@ struct DeletionTests {
     let group = try groupWithMessages()
     _ = try group.bob.change(.deleted, in: [.title("ops")])
     _ = try group.alice.setTitle("operations", of: .title("ops"))
-    #expect(try group.bob.conversations() == [], "an announcement brings nothing back")
+    #expect(try group.bob.conversations() == [], "an announcement does not return a conversation to the list")
     try group.alice.say("four", to: "+operations")
     #expect(try group.bob.conversations().map(\.unreadCount) == [1])
     #expect(try group.bob.texts(in: "+operations") == ["four"])

@@ -35,7 +35,7 @@ struct DraftTests {
     #expect(try group.bob.conversations().map(\.id) == before)
   }
 
-  @Test func `saving the same draft again and clearing no draft change nothing`() throws {
+  @Test func `saving the same draft again, or clearing a draft that does not exist, changes nothing`() throws {
     let group = try OpsGroup()
     _ = try group.bob.saveDraft("so far", in: Self.ops)
     #expect(try group.changes { _ = try group.bob.saveDraft("so far", in: Self.ops) } == 0)
@@ -122,7 +122,7 @@ struct DraftTests {
     _ = try group.bob.saveDraft("two", in: Self.ops)
     #expect(try code { try group.bob.sendDraft(in: Self.ops, nonce: "n") } == .nonceConflict)
     #expect(try group.bob.seen("+ops").draftText == "two")
-    // The message of a nonce that was deleted since may have been this draft or not.
+    // The message with this nonce is deleted, so its text cannot be compared with the draft.
     try group.bob.delete("+ops:2", forEveryone: true)
     #expect(try group.bob.sendDraft(in: Self.ops, nonce: "n").isDuplicate)
     #expect(try group.bob.seen("+ops").draftText == "two")

@@ -81,7 +81,7 @@ struct EditTests {
     }
     #expect(changes == 0)
     let other = try group.alice.edit("+ops:2", to: "cafe\u{301}")
-    #expect(other.editedAt != nil, "the same letters in other bytes are another text")
+    #expect(other.editedAt != nil, "the same letters as different bytes are another text")
   }
 
   @Test(
@@ -145,7 +145,7 @@ struct EditTests {
     }
     #expect(try group.dave.received([.messageUpdated], from: position) == [])
     try group.alice.edit("+ops:2", to: "three")
-    // An event has the message as it is now, not as it was then.
+    // An event has the present text of the message, not the text at the time of the edit.
     #expect(
       try group.bob.received([.messageUpdated], from: position) == ["2 alice is now three", "2 alice is now three"])
   }

@@ -6,9 +6,10 @@ import Testing
 @testable import StoreSupport
 @testable import TestSupport
 
-/// What a program needs that is built on the library.
+/// Features for programs that use the library.
 struct EmbeddedLibraryTests {
-  @Test func `the description of an error has its message, its code and the call that helps`() throws {
+  @Test func `the description of an error has its message, its code, and the function that solves the problem`() throws
+  {
     let store = try TemporaryStore(users: ["alice"])
     let error = #expect(throws: DMError.self) { try store.messenger("nobody").conversations(ListQuery()) }
     let text = try #require(error?.description)
@@ -24,7 +25,8 @@ struct EmbeddedLibraryTests {
     let other = try alice.say("more", to: "bob")
     #expect(try alice.message(nonce: "n1", in: ConversationReference("bob"))?.id == sent.id)
     #expect(
-      try bob.message(nonce: "n1", in: ConversationReference("alice")) == nil, "it is the nonce of another sender")
+      try bob.message(nonce: "n1", in: ConversationReference("alice")) == nil,
+      "a nonce finds only messages of the user who asks")
     #expect(try bob.messages(ids: [other.id, sent.id]).map(\.text) == ["more", "hello"])
     #expect(try store.messenger("carol").messages(ids: [sent.id]).isEmpty, "Carol is not in the conversation")
   }
@@ -71,7 +73,7 @@ struct EmbeddedLibraryTests {
     var received: [String] = []
     for try await event in events {
       guard case .message(let message, _) = event else {
-        // It has caught up, and only now the others speak.
+        // The stream has caught up, and now the other users send their messages.
         for other in others { try other.say("one", to: "alice") }
         continue
       }

@@ -8,7 +8,7 @@ import Testing
 @testable import StoreSupport
 @testable import TestSupport
 
-/// What happens, as an asynchronous sequence.
+/// Events as an asynchronous sequence.
 struct EventsTests {
   private func query(_ start: EventQuery.Start = .start, follows: Bool = true) -> EventQuery {
     var query = EventQuery(from: start)
@@ -17,7 +17,7 @@ struct EventsTests {
     return query
   }
 
-  /// A store in which alice said so many things to bob.
+  /// A store with `count` messages from Alice to Bob.
   private func store(_ count: Int) throws -> TemporaryStore {
     let store = try TemporaryStore()
     guard count > 0 else { return store }
@@ -25,7 +25,7 @@ struct EventsTests {
     return store
   }
 
-  @Test func `without following, the loop delivers all past events and ends`() async throws {
+  @Test func `a loop over events without following delivers all past events and ends`() async throws {
     let store = try store(1200)
     var seqs: [Int] = []
     var last: MessagingEvent?
@@ -37,7 +37,7 @@ struct EventsTests {
     #expect(last?.summary == "caught up")
   }
 
-  @Test func `with following, the loop delivers new events as they happen`() async throws {
+  @Test func `a loop over events with following delivers new events as they happen`() async throws {
     let store = try store(1)
     let alice = try store.messenger("alice")
     var received: [String] = []
@@ -49,7 +49,7 @@ struct EventsTests {
     #expect(received == ["1 alice: 1", "caught up", "2 alice: 2", "3 alice: 3", "4 alice: 4", "5 alice: 5"])
   }
 
-  @Test func `cancelling a task that waits for events ends its loop`() async throws {
+  @Test func `cancelling a task that waits for events ends the task's loop`() async throws {
     let store = try store(1)
     let events = try store.messenger("bob").events(query())
     let (caughtUp, continuation) = AsyncStream.makeStream(of: Void.self)
@@ -118,27 +118,27 @@ struct EventsTests {
     var iterator = events.makeAsyncIterator()
     do {
       _ = try await iterator.next()
-      Issue.record("no error")
+      Issue.record("no error was thrown")
     } catch let error as DMError {
       #expect(error.code == .badCursor)
     }
     #expect(try await iterator.next() == nil)
     let unknown = try store.messenger("nobody").events(query())
     do {
-      for try await _ in unknown { Issue.record("told nobody") }
-      Issue.record("no error")
+      for try await _ in unknown { Issue.record("a user who does not exist got an event") }
+      Issue.record("no error was thrown")
     } catch let error as DMError {
       #expect(error.code == .unknownUser)
     }
   }
 
-  @Test func `removing the store throws an error in the loop`() async throws {
+  @Test func `removing the store throws an error in a loop over events`() async throws {
     let store = try store(1)
     do {
       for try await event in try store.messenger("bob").events(query()) where event.summary == "caught up" {
         try FileManager.default.removeItem(atPath: store.location.directory)
       }
-      Issue.record("it ended")
+      Issue.record("the loop ended without an error")
     } catch let error as DMError {
       #expect(error.code == .noStore)
     }
@@ -151,7 +151,7 @@ struct EventsTests {
     var seqs: [Int] = []
     while seqs.count < 900, let event = try await iterator.next() {
       if case .message(let message, _) = event { seqs.append(message.number) }
-      // While the follower is at its first batch, others write and the log is moved into the database.
+      // While the follower returns its first messages, another user writes, and the WAL is checkpointed.
       if seqs.count <= 300 { try alice.say("x", to: "bob") }
     }
     #expect(seqs == Array(1...900))
@@ -167,7 +167,7 @@ struct EventsTests {
   }
 
   #if os(Linux)
-    /// In a process of its own, where nobody else opens anything.
+    /// Runs in a separate process, because other tests open descriptors.
     @Test func `no way of ending a loop leaks descriptors or threads`() async {
       await #expect(processExitsWith: .success) {
         let tests = EventsTests()
@@ -188,7 +188,7 @@ struct EventsTests {
         }
         let before = try EventsTests.descriptors()
         for _ in 1...10 { try await iterate() }
-        // A thread that has answered may still be on its way out.
+        // A thread that has returned its result may not have ended yet.
         let deadline = monotonicMicroseconds() + testTimeout
         while try EventsTests.descriptors() != before || EventsTests.threads() > 8, monotonicMicroseconds() < deadline {
           sched_yield()
@@ -199,10 +199,10 @@ struct EventsTests {
       }
     }
 
-    /// What is open of the kinds that an iteration opens; a runtime has its own.
+    /// The open descriptors of the kinds that an iteration opens; the Swift runtime opens others.
     private static func descriptors() throws -> [String] {
       try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").compactMap { name -> String? in
-        // The one through which the folder was listed is closed by now.
+        // The descriptor that was used to list this folder is closed by now.
         guard let target = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\(name)")
         else { return nil }
         return ["pipe:", "anon_inode:inotify", "/dev/shm", "/tmp"].first { target.hasPrefix($0) }

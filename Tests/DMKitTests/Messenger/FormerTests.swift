@@ -6,7 +6,7 @@ import Testing
 @testable import TestSupport
 
 struct FormerTests {
-  /// A group that dave had to leave, and that has changed since in all that is seen of it.
+  /// A group from which Dave was removed, and whose title, picture, members and expiry have changed since then.
   private func changedGroup() throws -> TemporaryStore {
     let store = try TemporaryStore(users: ["alice", "bob", "carol", "dave"])
     let alice = try store.messenger("alice")
@@ -33,7 +33,7 @@ struct FormerTests {
     let id = try dave.conversation(.title("club")).id
     checkOld(try dave.conversation(.id(id)))
     #expect(try code { try dave.conversation(.title("fire dave")) } == .unknownConversation)
-    // Their own changes are told with what they may see.
+    // The event for a former member's own change shows the group as it was when they left.
     _ = try dave.change(.pinned(true), in: [.title("club")])
     var query = EventQuery([])
     (query.follows, query.kinds) = (false, [.conversationUpdated])
@@ -78,8 +78,9 @@ struct FormerTests {
     #expect(try dave.conversation(.title("club")).id == own.id)
   }
 
-  /// A group of four in which bob had read the first message of alice, and carol had received both, when dave left;
-  /// afterwards all have read everything.
+  /// A group of four users.
+  ///
+  /// When Dave left, Bob had read the first message of Alice, and Carol had received both; after that, all have read everything.
   private func readGroup() throws -> TemporaryStore {
     let store = try TemporaryStore(users: ["alice", "bob", "carol", "dave"])
     let alice = try store.messenger("alice")
@@ -95,7 +96,7 @@ struct FormerTests {
     return store
   }
 
-  /// Checks the receipts of the two messages as dave sees them.
+  /// Checks the receipts of the two messages that Dave sees.
   private func checkReceipts(_ store: TemporaryStore, _ numbers: [Int], _ expected: [String]) throws {
     let dave = try store.messenger("dave")
     #expect(try numbers.map { try dave.message("+club:\($0)").readByCount } == [2, 1])
@@ -112,7 +113,8 @@ struct FormerTests {
     try checkReceipts(store, [2, 3], ["bob read, carol delivery, dave read", "carol delivery, dave read"])
     #expect(try store.messenger("bob").message("+club:3").readByCount == 3)
     _ = try store.messenger("alice").add(["dave"], to: .title("club"))
-    #expect(try store.messenger("dave").message("+club:3").readByCount == 3, "a member again")
+    #expect(
+      try store.messenger("dave").message("+club:3").readByCount == 3, "a user who is a member again sees all receipts")
     #expect(try store.findings() == [])
   }
 
@@ -129,11 +131,11 @@ struct FormerTests {
     #expect(try received(2) == [] && received(4) == ["carol"])
     _ = try carol.change(.deleted, in: [.title("club")])
     #expect(try received(2) == [] && received(4) == ["carol"])
-    // It stays deleted when they are added again with the history.
+    // The conversation stays deleted for Carol when she is added again with the history.
     _ = try alice.remove(["carol"], from: .title("club"))
     _ = try alice.add(["carol"], to: .title("club"), withHistory: true)
     #expect(try carol.everything(in: "+club").filter { $0.systemKind == nil }.isEmpty)
-    // With the next message they have received the history, although they had deleted it.
+    // When Carol marks the next message as delivered, the history counts as delivered, too, although Carol deleted it.
     try alice.say("three", to: "+club")
     _ = try carol.markRead(.all, in: .title("club"), delivered)
     #expect(try received(2) == ["carol"])
@@ -145,7 +147,7 @@ struct FormerTests {
     try store.execute("DELETE FROM receipt WHERE user = 4; UPDATE read_mark SET reader = NULL")
     let dave = try store.messenger("dave")
     #expect(try dave.message("+club:2").status == .read && dave.message("+club:3").status == .delivered)
-    // Of alice's messages, carol's receipt does not count any more, and was the only one.
+    // Carol's receipt was the only one that made the message delivered, and it does not count after Alice blocks Carol.
     _ = try store.messenger("alice").setBlocked(true, ["carol"])
     #expect(try dave.message("+club:3").status == .sent)
     #expect(try store.messenger("bob").message("+club:3").status == .read)
@@ -178,7 +180,7 @@ struct FormerTests {
     try store.execute(sql)
     #expect(try Set(store.findings().map(\.check)) == [.counts, .digests])
     _ = try store.upkeep.repair()
-    // It does not vouch for what no program wrote.
+    // The repair leaves the digests invalid, because the rows were changed outside our programs.
     #expect(try store.findings().map(\.check) == [.digests])
     #expect(try store.integers("SELECT user FROM former") == [[4]])
   }

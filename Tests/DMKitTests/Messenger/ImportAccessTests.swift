@@ -5,11 +5,11 @@ import Testing
 @testable import StoreSupport
 @testable import TestSupport
 
-/// Who may import into what, and what the answers tell.
+/// Which users may import into which conversations, and what the results reveal.
 struct ImportAccessTests {
   private static let past = Timestamp(microseconds: 1_000_000_000_000_000)
 
-  /// Seconds after the present, so that lines come after what was said by then.
+  /// A time a number of seconds from now, so that an imported line is later than all messages in the store.
   private func later(_ second: Int) -> Timestamp {
     Timestamp(microseconds: Timestamp.now.microseconds + Int64(second) * 1_000_000)
   }
@@ -29,7 +29,7 @@ struct ImportAccessTests {
     return message
   }
 
-  /// A group that alice has imported, with words of alice and bob.
+  /// A group that Alice has imported, with messages of Alice and Bob.
   private func imported() throws -> TemporaryStore {
     let store = try TemporaryStore(users: ["alice", "bob", "mallory"])
     let alice = try store.messenger("alice")
@@ -52,7 +52,7 @@ struct ImportAccessTests {
     let whole = try Imported.conversation(
       ImportedConversation(id: id, isGroup: true, title: "team", creator: nil, participants: [Handle("mallory")]))
     #expect(try code { try mallory.importHistory([whole])[0].get() } == .notAllowed)
-    // Nor is the name of a new user taken on the way.
+    // A refused import also creates no new user.
     #expect(try code { try result(store.messenger("bob"), line("x", from: "eve", at: later(5))) } == .notAllowed)
     #expect(try code { try mallory.conversation(.id(id)) } == .notAllowed)
     #expect(try store.integers("SELECT count(*) FROM user") == [[3]])
@@ -76,7 +76,7 @@ struct ImportAccessTests {
           group: .title("team"), sender: "alice", text: nil, createdAt: later(second), nonce: nil,
           systemKind: .userLeft, subject: "bob"))
     }
-    #expect(try code { try result(bob, left(-3)) } == nil, "all of it is history")
+    #expect(try code { try result(bob, left(-3)) } == nil, "the group has only imported messages")
     try bob.say("hello", to: "+team")
     #expect(try code { try result(bob, left(5)) } == .notAllowed)
     #expect(try code { try result(alice, left(6)) } == nil)
@@ -151,7 +151,7 @@ struct ImportAccessTests {
         #expect(try code { try mallory.importHistory([whole])[0].get() } == .notAllowed)
       }
     }
-    // Nor by letting the one speak who blocks.
+    // A line whose sender is the user who blocks the importer is refused, too.
     #expect(try code { try result(mallory, line("forged", from: "alice", at: Self.past)) } == .notAllowed)
     let direct = try mallory.say("hi", to: "alice").conversationID
     for sender in ["alice", "mallory"] {
@@ -160,7 +160,7 @@ struct ImportAccessTests {
     }
     #expect(try store.messenger("alice").conversations().isEmpty)
     #expect(try store.integers("SELECT count(*) FROM message") == [[1]])
-    // Where nobody is who blocks them, they import.
+    // Mallory can import into a conversation without a user who blocks Mallory.
     #expect(try code { try result(mallory, line("hi", from: "bob", in: .title("other"), at: Self.past)) } == nil)
   }
 
@@ -182,7 +182,7 @@ struct ImportAccessTests {
         return "\(try result(mallory, line(text, from: "alice", at: time, nonce: "n1")).isDuplicate)"
       } catch let error as DMError { return error.code.rawValue }
     }
-    // The right text and a wrong one are answered alike, and at another time like a message that there never was.
+    // The result is the same for the right and for a wrong text; with another time, it is that of a message which does not exist.
     #expect(try guess("one", at: Self.past) == "true" && guess("wrong", at: Self.past) == "true")
     let other = Timestamp(microseconds: Self.past.microseconds - 1)
     #expect(try guess("one", at: other) == "out_of_order" && guess("wrong", at: other) == "out_of_order")
@@ -190,7 +190,9 @@ struct ImportAccessTests {
     #expect(try store.integers("SELECT count(*) FROM message") == [[2]])
   }
 
-  @Test func `if the importer and others have groups with the same title, it refers to the importer's group`() throws {
+  @Test func `if the importer and others have groups with the same title, the title refers to the importer's group`()
+    throws
+  {
     let store = try imported()
     try store.messenger("bob").say("hello", to: "+team")
     let id = Identifier(at: .now)
@@ -202,7 +204,7 @@ struct ImportAccessTests {
   }
 
   @Test(arguments: [true, false])
-  func `an imported group in an older store accepts imports if the complete change log has no message sent to it`(
+  func `in a migrated store, any user can import into a group if the complete log has no message sent to the group`(
     isComplete: Bool
   )
     throws

@@ -34,7 +34,9 @@ struct ImportConversationTests {
     #expect(try store.integers("SELECT count(*) FROM conversation") == [[1]])
   }
 
-  @Test func `an imported direct conversation is merged into the existing one of the pair`() throws {
+  @Test func `an imported direct conversation is merged into the existing direct conversation of the same users`()
+    throws
+  {
     let store = try TemporaryStore()
     let alice = try store.messenger("alice")
     let existing = try alice.say("hi", to: "bob").conversationID

@@ -4,11 +4,11 @@ import Testing
 @testable import StoreSupport
 @testable import TestSupport
 
-/// One import in two stores: here batch by batch, there line by line.
+/// Imports the same lines into two stores: into one in batches, and into the other line by line.
 @Suite struct ImportPropertyTests {
   static let users = ["importer", "ann", "ben", "cem", "dan"]
 
-  /// Random history: texts, announcements, groups and direct conversations, mentions, replies, expiry, and what fails.
+  /// A random history of texts, announcements, groups, direct conversations, mentions, replies, expiry, and lines that fail.
   struct Script {
     private var random: SplitMix64
     private var second = 0
@@ -28,7 +28,7 @@ import Testing
       return try (0..<count).map { _ in try line() }
     }
 
-    /// Where a list of lines is cut into batches.
+    /// The lines, cut at random into batches.
     mutating func batches(_ lines: [Imported]) -> [[Imported]] {
       var result: [[Imported]] = []
       var rest = lines[...]
@@ -45,7 +45,7 @@ import Testing
     mutating func chance(_ percent: Int) -> Bool { random.chance(percent) }
 
     private mutating func line() throws -> Imported {
-      // Some lines come out of order, some at the same time as the one before.
+      // Some lines are out of order, and some have the same time as the line before.
       second += random.chance(90) ? random.below(4) : -2
       if random.chance(8) { return try conversation() }
       let names: [ImportedMessage.Group] = [.title("old"), .title("new"), .id(group), .id(pair)]
@@ -79,7 +79,7 @@ import Testing
     }
   }
 
-  /// All that imports write, but for the ids of conversations and the times of what was said in between.
+  /// All rows that imports write, without the ids of conversations and without the times of messages sent between the imports.
   static func state(_ store: TemporaryStore) throws -> [String] {
     func rows(_ table: String, _ columns: String...) throws -> [String] {
       let values = columns.map { "'|' || quote(\($0))" }.joined(separator: " || ")
@@ -118,7 +118,8 @@ import Testing
         }
       }
       #expect(codes[0] == codes[1], "seed \(seed), round \(round)")
-      // What is said now ends the history that anybody may add to, and has what is over made tombstones.
+      // After a message that is sent now, only an owner may add to the history. The send also turns expired messages
+      // into tombstones.
       let (user, conversation) = (
         script.pick(["ann", "ben", "cem"]), script.pick(["+old", "+new", "+club", "importer"])
       )

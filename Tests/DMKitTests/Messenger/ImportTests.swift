@@ -44,7 +44,7 @@ struct ImportTests {
     #expect(messages.map(\.createdAt) == [1, 2, 3].map(Self.time))
     #expect(messages.map(\.replyTo?.id) == [nil, id, id])
     #expect(messages[0].id == id && messages[0].nonce == "n1")
-    // Who imports is not in the group, so the rest of what they see differs.
+    // The importer is not in the group, so the other fields of the messages differ.
     #expect(try messages.map(\.id) == results.map { try message($0).id })
     #expect(try messages.map(\.seq) == results.map { try message($0).seq })
   }
@@ -95,7 +95,7 @@ struct ImportTests {
     _ = try alice.importHistory([line("one", at: 1, id: id), line("two", at: 2, nonce: "n")])
     let lines = [try line("uno", at: 1, id: id), try line("due", at: 2, nonce: "n")]
     #expect(try codes(store.messenger("ann").importHistory(lines)) == [.nonceConflict, .nonceConflict])
-    // Nobody is told what they do not see.
+    // Alice does not see the messages, so she is not told that the texts differ.
     #expect(try codes(alice.importHistory(lines)) == [nil, nil])
   }
 
@@ -129,7 +129,7 @@ struct ImportTests {
     #expect(try store.integers("SELECT count(*) FROM conversation") == [[1]])
   }
 
-  @Test func `a title matches only groups that an import made`() throws {
+  @Test func `the title in an import line refers only to groups that were made by an import`() throws {
     let store = try TemporaryStore(users: ["alice"])
     let alice = try store.messenger("alice")
     let own = try alice.createGroup(titled: "old", with: [])
@@ -139,7 +139,9 @@ struct ImportTests {
     #expect(try alice.everything(in: "+old").map(\.systemKind) == [.conversationCreated])
   }
 
-  @Test func `an imported line may have the id of the importer's conversation, of an imported one, or a new id`() throws
+  @Test
+  func `an import line may have the id of a conversation of the importer or of an imported conversation, or a new id`()
+    throws
   {
     let store = try TemporaryStore(users: ["alice", "bob", "carol"])
     let alice = try store.messenger("alice")

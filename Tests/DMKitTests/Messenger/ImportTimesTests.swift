@@ -4,7 +4,7 @@ import Testing
 @testable import StoreSupport
 @testable import TestSupport
 
-/// Messages of the same time, such as those of one minute in a log without seconds.
+/// Imported messages with the same time, such as those of one minute in a chat log that has no seconds.
 struct ImportTimesTests {
   private static let minute = Timestamp(microseconds: 1_500_000_000_000_000)
 
@@ -19,7 +19,8 @@ struct ImportTimesTests {
         expiresAt: lifetime.map { Timestamp(microseconds: time.microseconds + $0) }))
   }
 
-  /// What became of each line: the microseconds after the minute, `duplicate` and the same, or the code of the error.
+  /// The result of each line: the microseconds after the minute, with `duplicate` before them for a duplicate; or the
+  /// code of the error.
   private func times(_ results: [Result<Imported.Outcome, DMError>]) -> [String] {
     results.map { result in
       switch result {
@@ -53,12 +54,12 @@ struct ImportTimesTests {
   @Test(arguments: ["alice", "ann"])
   func `repeating an import of messages of the same time adds nothing`(user: String) throws {
     let store = try TemporaryStore(users: ["alice", "ann"])
-    // Alice does not see what she has imported; Ann does.
+    // As importer, Alice does not see the messages; Ann, who is their sender, does.
     let messenger = try store.messenger(user)
     let lines = try ["a", "b", "c"].map { try line($0, nonce: $0) }
     #expect(try times(messenger.importHistory(lines)) == ["0", "1", "2"])
     let answers = ["duplicate 0", "duplicate 1", "duplicate 2"]
-    // Also a part of it: the answer to a line does not depend on the lines before.
+    // Repeats the whole import and parts of it: the result of a line does not depend on the lines before.
     for range in [0...2, 1...2, 1...1] {
       #expect(try times(messenger.importHistory(Array(lines[range]))) == Array(answers[range]))
     }
@@ -66,7 +67,9 @@ struct ImportTimesTests {
   }
 
   @Test(arguments: ["alice", "ann"])
-  func `an import that stopped among messages of the same time continues with the next one when repeated`(user: String)
+  func `an import that stopped among messages of the same time continues with the next message when it is repeated`(
+    user: String
+  )
     throws
   {
     let store = try TemporaryStore(users: ["alice", "ann"])

@@ -5,7 +5,7 @@ import Testing
 @testable import StoreSupport
 @testable import TestSupport
 
-/// Users and attachments of history.
+/// Users and attachments of imported messages.
 struct ImportUsersTests {
   private func imported(_ json: String) throws -> Imported { try Imported(line: Array(json.utf8)[...]) }
 

@@ -5,7 +5,7 @@ import Testing
 @testable import StoreSupport
 @testable import TestSupport
 
-/// Names with characters that nothing shows.
+/// Names with invisible characters.
 struct InvisibleNamesTests {
   static let invisible = [
     "\u{200B}", "\u{200C}", "\u{200D}", "\u{AD}", "\u{FE0F}", "\u{FFF9}", "\u{FFFB}", "\u{600}", "\u{605}", "\u{2800}",
@@ -69,7 +69,8 @@ struct InvisibleNamesTests {
     #expect(try Follower(alice, query).rest().isEmpty == false)
     let line = #"{"conversation":"old","sender":"\#(name)","text":"x","created_at":"2020-01-01T00:00:00Z"}"#
     #expect(try code { try alice.importHistory([Imported(line: Array(line.utf8)[...])])[0].get() } == nil)
-    // Its names are no fault; that no program changed the rows is one.
+    // The invisible characters are not a fault. The only faults are the digests, because the rows were changed outside
+    // our programs.
     #expect(try Set(store.findings().map(\.check)) == [.digests])
     let dump = try store.upkeep.dump()
     #expect(dump.rowCount > 0)

@@ -42,7 +42,7 @@ struct ListTests {
     #expect(try alice.unreadCount(query) == 1)
   }
 
-  @Test func `the list can be limited to conversations with unread messages, and these are counted`() throws {
+  @Test func `the list can be limited to conversations with unread messages, and unread messages are counted`() throws {
     let store = try TemporaryStore()
     let (alice, bob) = (try store.messenger("alice"), try store.messenger("bob"))
     for title in ["one", "two"] { _ = try alice.createGroup(titled: title, with: ["bob"]) }

@@ -4,7 +4,7 @@ import Testing
 @testable import StoreSupport
 @testable import TestSupport
 
-/// Who joins and leaves a group, who owns it, and what members and owners may change for all of it.
+/// Joining and leaving a group, its owners, and what members and owners may change for all members.
 struct MemberTests {
   private func members(_ group: OpsGroup) throws -> [String] {
     try group.alice.seen("+ops").participants.map(\.description)
@@ -46,7 +46,7 @@ struct MemberTests {
     _ = try group.alice.add(["dave"], to: .title("ops"), withHistory: true)
     #expect(try group.dave.everything(in: "+ops").map(\.number) == [1, 2, 3])
     #expect(try group.dave.unreadCount() == 0 && group.dave.found("before") == ["before"])
-    #expect(try group.alice.message("+ops:2").status == .sent, "that is no receipt")
+    #expect(try group.alice.message("+ops:2").status == .sent, "adding a user gives no receipt")
   }
 
   @Test func `adding existing members changes nothing, and if one user is unknown, no user is added`() throws {
@@ -158,10 +158,10 @@ struct MemberTests {
     _ = try group.bob.leave(.title("ops"))
     _ = try group.carol.add(["bob"], to: .title("ops"))
     _ = try group.alice.leave(.title("ops"))
-    #expect(try owners(group.bob) == ["carol"], "bob has been back for a shorter time")
+    #expect(try owners(group.bob) == ["carol"], "Bob has returned, so Carol has been a member for longer")
     #expect(try code { try group.bob.remove(["carol"], from: .title("ops")) } == .notAllowed)
     _ = try group.carol.add(["alice"], to: .title("ops"))
-    #expect(try group.alice.seen("+ops").myRole == .member, "an owner who comes back is not an owner")
+    #expect(try group.alice.seen("+ops").myRole == .member, "a former owner who returns is not an owner")
   }
 
   @Test func `when the last owner removes themselves, another member becomes owner`() throws {
@@ -170,7 +170,7 @@ struct MemberTests {
     #expect(try owners(group.bob) == ["bob"])
   }
 
-  // MARK: What all of them see
+  // MARK: Settings that all members see
 
   @Test func `any member can change the title, which is announced and replaces the old one in references`() throws {
     let group = try OpsGroup()

@@ -15,7 +15,7 @@ struct MentionTests {
 
   private func unreadMentions(_ user: Messenger) throws -> Int { try user.seen("+ops").unreadMentionsCount }
 
-  // MARK: What is a mention
+  // MARK: Finding mentions
 
   @Test(arguments: [
     ("@bob", ["bob"]), ("@bob hi", ["bob"]), ("hi @bob", ["bob"]), ("hi,@bob!", ["bob"]), ("(@bob)", ["bob"]),
@@ -59,7 +59,8 @@ struct MentionTests {
       ])
   }
 
-  @Test func `neither a user who was never in the conversation nor a former member is mentioned`() throws {
+  @Test func `the handle of a former member, or of a user who was never in the conversation, is not a mention`() throws
+  {
     let group = try OpsGroup()
     #expect(try group.alice.say("@dave", to: "+ops").mentions == [])
     _ = try group.carol.leave(.title("ops"))
@@ -83,9 +84,9 @@ struct MentionTests {
     #expect(try bob.seen("alice").unreadMentionsCount == 1 && alice.seen("bob").unreadMentionsCount == 0)
   }
 
-  // MARK: What is counted
+  // MARK: Counting mentions
 
-  @Test func `unread mentions are counted separately, and a message counts once`() throws {
+  @Test func `unread mentions are counted separately, and a message that mentions a user twice counts once`() throws {
     let group = try OpsGroup()
     for text in ["hi", "@bob", "@bob and @bob"] { try group.alice.say(text, to: "+ops") }
     #expect(try group.bob.seen("+ops").unreadCount == 3 && unreadMentions(group.bob) == 2)
@@ -139,11 +140,11 @@ struct MentionTests {
     #expect(try unreadMentions(group.bob) == 0)
   }
 
-  @Test func `a mention by a blocked user is not counted for the blocker until unblocking`() throws {
+  @Test func `a mention by a blocked user does not count for the blocker until they unblock the user`() throws {
     let group = try OpsGroup()
     _ = try group.alice.setBlocked(true, ["bob"])
     let sent = try group.bob.say("@alice @carol", to: "+ops")
-    #expect(sent.mentions.map(\.description) == ["alice", "carol"], "the blocked user sees no difference")
+    #expect(sent.mentions.map(\.description) == ["alice", "carol"], "the blocked user sees both mentions")
     #expect(try unreadMentions(group.alice) == 0 && unreadMentions(group.carol) == 1)
     _ = try group.alice.setBlocked(false, ["bob"])
     #expect(try unreadMentions(group.alice) == 1)

@@ -25,7 +25,7 @@ struct OrderTests {
     #expect(zip(times, times.dropFirst()).allSatisfy { $0 < $1 })
   }
 
-  /// A group whose last message has a time that many seconds ahead of the clock.
+  /// Makes a group whose last message has a time `seconds` later than the clock, and returns this time.
   private func ahead(_ seconds: Int64, _ alice: Messenger) throws -> Timestamp {
     let future = Timestamp(microseconds: Timestamp.now.microseconds + seconds * 1_000_000)
     let imported = try alice.importHistory([
@@ -45,7 +45,10 @@ struct OrderTests {
     #expect(try alice.conversation(.title("ops")).lastActivityAt.microseconds == future.microseconds + 2)
   }
 
-  @Test func `a message has the clock's time if the last message is more than a minute ahead of the clock`() throws {
+  @Test
+  func `a message gets the time of the clock if the last message has a time more than a minute later than the clock`()
+    throws
+  {
     let store = try TemporaryStore()
     let alice = try store.messenger("alice")
     let future = try ahead(3600, alice)
@@ -55,7 +58,7 @@ struct OrderTests {
     #expect((before ... .now).contains(next.createdAt))
     #expect(try alice.conversation(.title("ops")).lastActivityAt == next.createdAt)
     try alice.say("elsewhere", to: "bob")
-    #expect(try alice.conversations().map(\.title) == [nil, "ops"], "it is no longer on top")
+    #expect(try alice.conversations().map(\.title) == [nil, "ops"], "the group is no longer first in the list")
     let imported = try alice.importHistory([
       .message(ImportedMessage(group: .title("ops"), sender: Handle("alice"), text: "x", createdAt: .now))
     ])
@@ -64,7 +67,7 @@ struct OrderTests {
     #expect(try Upkeep(store.location).check(deep: true).findings.isEmpty)
   }
 
-  @Test func `a message expires by the clock, whatever the time of the one before it`() throws {
+  @Test func `a message expires by the clock, whatever the time of the message before it`() throws {
     let store = try TemporaryStore()
     let alice = try store.messenger("alice")
     _ = try ahead(50, alice)
@@ -90,7 +93,7 @@ struct OrderTests {
     #expect(try seqs("+ops") { $0.since = .time(soon) } == [1])
     #expect(try seqs("+ops") { $0.before = .time(soon) } == [2, 3])
     #expect(try seqs(nil) { $0.since = .time(soon) } == [1])
-    #expect(try seqs(nil) { $0.before = .time(soon) } == [1, 2, 3], "the first is bob's")
+    #expect(try seqs(nil) { $0.before = .time(soon) } == [1, 2, 3], "message 1 is of the conversation with Bob")
     let bob = try store.messenger("bob")
     _ = try alice.add(["bob"], to: .title("ops"), withHistory: true)
     var unread = Messenger.MarkOptions()

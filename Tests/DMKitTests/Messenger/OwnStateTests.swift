@@ -5,25 +5,25 @@ import Testing
 @testable import StoreSupport
 @testable import TestSupport
 
-/// What each user decides about a conversation for themselves: pin, mute, archive and name.
+/// Own state, which only its user sees: the pin, mute, archive and name of a conversation.
 struct OwnStateTests {
   private static let ops = [ConversationReference.title("ops")]
 
-  /// The titles that a user lists; a direct conversation by the handle of the other.
+  /// The titles of the listed conversations; for a direct conversation, the handle of the other user.
   private func list(_ user: Messenger, _ change: (inout ListQuery) -> Void = { _ in }) throws -> [String] {
     var query = ListQuery()
     change(&query)
     return try user.conversations(query).map(\.name)
   }
 
-  /// The group, and after it direct conversations of bob with dave and with carol.
+  /// The group, and then direct conversations of Bob with Dave and with Carol.
   private func groupAndDirect() throws -> OpsGroup {
     let group = try OpsGroup()
     for user in [group.dave, group.carol] { try user.say("hi", to: "bob") }
     return group
   }
 
-  // MARK: For all of them
+  // MARK: All own states
 
   @Test(arguments: [OwnChange.pinned(true), .archived(true), .muted(for: nil), .named("mine")])
   func `only you see your pin, mute, archive or name, and setting it again changes nothing`(_ change: OwnChange) throws
@@ -99,7 +99,7 @@ struct OwnStateTests {
       #expect((Int64(hours) * 3_600_000_000...Int64(hours) * 3_600_000_000 + 60_000_000).contains(length))
     }
     try group.store.execute("UPDATE participant SET muted_until = 1 WHERE muted_until NOT NULL")
-    #expect(try group.bob.seen("+ops").mutedUntil == nil, "its end has come")
+    #expect(try group.bob.seen("+ops").mutedUntil == nil, "the mute has ended")
   }
 
   @Test func `muting does not change lists, counts and streams`() throws {
@@ -128,7 +128,7 @@ struct OwnStateTests {
 
   // MARK: Archive
 
-  @Test func `an archived conversation is neither listed nor counted, except on request`() throws {
+  @Test func `an archived conversation is listed and counted only on request`() throws {
     let group = try groupAndDirect()
     _ = try group.bob.change(.archived(true), in: [.direct("carol")])
     #expect(try list(group.bob) == ["dave", "ops"] && group.bob.unreadCount() == 1)
@@ -214,7 +214,7 @@ struct OwnStateTests {
     }
     _ = try group.bob.change(.named("mine"), in: Self.ops)
     #expect(try code { try group.bob.change(.named("mine"), in: carol) } == .nameTaken)
-    #expect(try group.carol.change(.named("mine"), in: Self.ops).count == 1, "a name is for one user")
+    #expect(try group.carol.change(.named("mine"), in: Self.ops).count == 1, "another user can use the same name")
     _ = try group.bob.change(.named(nil), in: Self.ops)
     #expect(try group.bob.change(.named("mine"), in: carol).map(\.ownName) == ["mine"])
   }

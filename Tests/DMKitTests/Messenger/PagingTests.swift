@@ -5,7 +5,7 @@ import Testing
 @testable import StoreSupport
 @testable import TestSupport
 
-/// Pages laid one after the other are the whole list, in its order.
+/// The pages of a list, one after another, are the whole list in its order.
 struct PagingTests {
   private static func pages(_ messenger: Messenger, of size: Int, _ query: ListQuery) throws -> [Conversation] {
     var query = query
@@ -19,7 +19,7 @@ struct PagingTests {
     return all
   }
 
-  /// The order that the list promises, from columns that it does not sort by itself.
+  /// Whether the conversations have the documented order, according to their own fields.
   private static func isInOrder(_ conversations: [Conversation]) -> Bool {
     zip(conversations, conversations.dropFirst()).allSatisfy { one, next in
       one.isPinned == next.isPinned ? one.lastActivityAt >= next.lastActivityAt : one.isPinned
@@ -27,7 +27,7 @@ struct PagingTests {
   }
 
   @Test(arguments: 1...6 as ClosedRange<UInt64>)
-  func `pages of any size equal the whole list`(_ seed: UInt64) throws {
+  func `the pages of a list together equal the whole list, whatever their size`(_ seed: UInt64) throws {
     var random = SplitMix64(seed: seed)
     let crowd = (0..<(Conversations.smallGroup + 2)).map { "u\($0)" }
     let store = try TemporaryStore(users: ["alice"])
@@ -35,13 +35,14 @@ struct PagingTests {
       "INSERT INTO user (handle, created_at) VALUES " + crowd.map { "('\($0)', 1)" }.joined(separator: ", "))
     let alice = try store.messenger("alice")
     for group in 0..<24 {
-      // On both sides of the size from which a participant's row no longer repeats the activity.
+      // Sizes around the limit of small groups. In larger groups, the rows of participants do not have the time of the
+      // last activity.
       let size = random.chance(40) ? Conversations.smallGroup - 1 + random.below(4) : random.below(4)
       _ = try alice.createGroup(titled: "g\(group)", with: crowd.prefix(size).map(Handle.init(typed:)))
     }
     for direct in 0..<6 { try alice.say("hi", to: crowd[direct]) }
     for _ in 0..<40 { try alice.say("x", to: "+g\(random.below(24))") }
-    // Equal times, so that the last key of the order decides as well.
+    // Equal times, so that the last sort key is used, too.
     if random.chance(50) {
       try store.execute(
         """
@@ -88,7 +89,7 @@ struct PagingTests {
         == [[Int64(crowd.count + 1)]])
   }
 
-  @Test func `a message that arrives between two pages neither repeats nor hides another conversation`() throws {
+  @Test func `if a message arrives between two pages, no other conversation is repeated or left out`() throws {
     let store = try TemporaryStore()
     let alice = try store.messenger("alice")
     for title in ["a", "b", "c", "d", "e"] { _ = try alice.createGroup(titled: title, with: []) }

@@ -26,7 +26,7 @@ struct PrivateReadTests {
       return try bob.markRead(.ranges([range]), in: .direct("alice"), options)?.ranges ?? []
     }
 
-    /// The messages that alice sees as read.
+    /// The numbers of the messages whose status is read for Alice.
     func read() throws -> [Int] { try alice.everything(in: "bob").filter { $0.status == .read }.map(\.number) }
   }
 
@@ -49,7 +49,7 @@ struct PrivateReadTests {
     #expect(try scene.mark(1...12, isPrivate: false) == [1...2, 5...10, 12...12])
     #expect(try scene.read() == [1, 2, 5, 6, 7, 8, 9, 10, 12])
     #expect(try scene.mark(1...12, isPrivate: false).isEmpty && scene.read().count == 9)
-    // After they were unread again, they are new.
+    // A message that was marked as unread can get a receipt when it is read again.
     var options = Messenger.MarkOptions()
     options.act = .unread
     _ = try scene.bob.markRead(.ranges([RangeReference(from: 3, to: 3)]), in: .direct("alice"), options)
@@ -108,7 +108,9 @@ struct PrivateReadTests {
     #expect(try code { try marked(["nobody"]) } == .unknownUser)
   }
 
-  @Test func `the receipts of several messages have one record for each act of a user`() throws {
+  @Test func `the receipts of several messages are grouped: one record for each act with which a user marked them`()
+    throws
+  {
     let store = try TemporaryStore()
     let (alice, bob) = (try store.messenger("alice"), try store.messenger("bob"))
     _ = try alice.createGroup(titled: "ops", with: ["bob", "carol"])
@@ -131,7 +133,7 @@ struct PrivateReadTests {
       try said([.message(.number(3, in: .title("ops"))), .message(.number(1, in: .direct("bob")))]) == [
         "carol read [ClosedRange(3...3)]"
       ])
-    // What the log has forgotten has no time.
+    // A receipt whose change was removed from the log has no time.
     try store.execute("DELETE FROM change WHERE kind = 3")
     let deliveries = try alice.receipts(for: [.ranges([all], in: .title("ops"))], [.delivery])
     #expect(deliveries.map(\.at) == [nil] && deliveries.map(\.ranges) == [[2...2, 4...5]])

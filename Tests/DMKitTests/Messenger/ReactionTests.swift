@@ -6,7 +6,7 @@ import Testing
 
 /// Reacting to messages: `dm-edit react`.
 struct ReactionTests {
-  /// The reactions to a message as a user sees them: `👍 alice bob`.
+  /// The reactions to a message that the user sees, each as a text such as `👍 alice bob`.
   private func reactions(_ user: Messenger, _ message: String = "+ops:2") throws -> [String] {
     try user.message(message).reactions.map { "\($0.emoji) \($0.users.map(\.description).joined(separator: " "))" }
   }
@@ -32,7 +32,7 @@ struct ReactionTests {
     #expect(try reactions(group.bob) == ["👀 carol alice", "👍 bob"])
   }
 
-  @Test func `a user has one reaction to a message, and another emoji replaces it`() throws {
+  @Test func `a user has at most one reaction to a message, and another emoji replaces it`() throws {
     let group = try groupWithMessage()
     try group.bob.react("👍", to: "+ops:2")
     try group.bob.react("🎉", to: "+ops:2")

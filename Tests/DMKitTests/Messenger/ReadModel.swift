@@ -1,12 +1,12 @@
 @testable import DMKit
 
-/// What the read marks of one conversation should say, kept as plain sets.
+/// The expected read marks of one conversation, as plain sets of message numbers.
 struct ReadModel {
   var senders: [String] = []
-  /// What was announced, which is no news to anybody.
+  /// The announcements, which are never unread.
   var announced: Set<Int> = []
   var read: [String: Set<Int>] = [:]
-  /// By reader: each message with a receipt, and the act that gave it.
+  /// By reader, the messages with a receipt, each with the number of the act that gave the receipt.
   var receipts: [String: [Int: Int]] = [:]
   var delivered: [String: Int] = [:]
 
@@ -17,7 +17,7 @@ struct ReadModel {
     read[user, default: []].insert(last)
   }
 
-  /// Says something that counts as read by all.
+  /// Adds an announcement, which counts as read by all.
   mutating func announce(_ user: String, to users: [String]) {
     senders.append(user)
     announced.insert(last)
@@ -55,7 +55,7 @@ struct ReadModel {
     return delivered.contains { $0.key != sender && $0.value >= seq } ? .delivered : .sent
   }
 
-  /// Who read a message in which act, oldest first.
+  /// The users who have read a message, each with the number of the act, oldest first.
   func readers(_ seq: Int) -> [(user: String, act: Int)] {
     receipts.compactMap { user, acts in acts[seq].map { (user, $0) } }
       .filter { $0.user != senders[seq - 1] }.sorted { $0.act < $1.act }

@@ -4,7 +4,9 @@ import Testing
 @testable import StoreSupport
 @testable import TestSupport
 
-/// The users of one conversation do whatever comes, and after each act the store says what plain sets say, in each view.
+/// The users of one conversation act at random.
+///
+/// After each act, every view of the store must agree with a model of plain sets.
 struct ReadPropertyTests {
   private struct Run {
     let users: [String]
@@ -14,11 +16,11 @@ struct ReadPropertyTests {
     let id: Identifier
     var model = ReadModel()
     var random: SplitMix64
-    /// When each act was done, as its receipts say.
+    /// The time of each act, as the store returned it.
     var times: [Int: Timestamp] = [:]
 
-    /// - Parameter isDirect: whether it is the direct conversation of two, in which nothing is read at first; the
-    ///   announcement of a group is read by all.
+    /// - Parameter isDirect: whether the conversation is a direct one of two users. Otherwise it is a group, whose
+    ///   first message is an announcement and counts as read.
     init(seed: UInt64, isDirect: Bool) throws {
       users = isDirect ? ["alice", "bob"] : ["alice", "bob", "carol"]
       store = try TemporaryStore(users: users)
@@ -103,7 +105,7 @@ struct ReadPropertyTests {
     }
   }
 
-  /// Brings the model up to date and holds what was returned against it.
+  /// Applies an act to the model, and compares the store's result with that of the model.
   private static func expect(
     _ marked: Marked?, _ wanted: Set<Int>, _ user: String, _ act: Int, _ options: Messenger.MarkOptions,
     _ run: inout Run
@@ -156,7 +158,7 @@ struct ReadPropertyTests {
     #expect(receipts.allSatisfy { $0.ranges == [seq...seq] }, message)
   }
 
-  /// The rows themselves: what is kept is disjoint, never adjacent, and counted rightly.
+  /// Compares the rows with the model: stored ranges are disjoint and not adjacent, and the counts are right.
   private static func compareRows(_ run: Run, _ message: Comment) throws {
     for (key, user) in run.users.enumerated() {
       let read = run.model.read[user] ?? []

@@ -5,7 +5,7 @@ import Testing
 @testable import StoreSupport
 @testable import TestSupport
 
-/// How far messages have come, where senders block some of those who read them.
+/// The status of messages whose sender blocks some of their readers.
 struct StatusTests {
   private struct Scene {
     let store: TemporaryStore
@@ -23,7 +23,7 @@ struct StatusTests {
       try store.messenger(user).take(act, upTo: seq, of: "+ops")
     }
 
-    /// What the store says of who has read a message.
+    /// The readers of a message, as the store returns them.
     func readers(_ seq: Int, to user: String) throws -> (handles: [String], count: Int) {
       let sender = try #require(
         try store.integers("SELECT sender FROM message WHERE conversation = 1 AND seq = \(seq)")[0][0])
@@ -59,7 +59,7 @@ struct StatusTests {
     #expect(try scene.statuses(to: "alice") == [.read, .read, .delivered])
   }
 
-  @Test func `a blocked user still sees the status that their own receipts give`() throws {
+  @Test func `a blocked user still sees how their own receipts change the status of the blocker's messages`() throws {
     let scene = try Scene()
     let alice = try scene.store.messenger("alice")
     for number in 1...2 { try alice.say("\(number)", to: "+ops") }

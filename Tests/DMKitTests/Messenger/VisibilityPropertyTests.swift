@@ -4,14 +4,14 @@ import Testing
 @testable import StoreSupport
 @testable import TestSupport
 
-/// Who sees which message is one rule: histories, searches, streams, references, counts and consumers agree.
+/// One rule decides which user sees which message, so histories, searches, streams, references, counts and consumers agree.
 struct VisibilityPropertyTests {
   private static let names = ["alice", "bob", "carol", "dave"]
 
   private struct Run {
     let store: TemporaryStore
     let users: [Messenger]
-    /// A group of alice, its owner, and the others, who come and go; and the direct conversation of two of them.
+    /// A group, which is owned by Alice and which the others join and leave; and the direct conversation of Bob and Carol.
     let talks: [ConversationReference]
     var random: SplitMix64
 
@@ -30,7 +30,7 @@ struct VisibilityPropertyTests {
       }
     }
 
-    /// Does something, which may be refused.
+    /// Does a random act, which may be refused.
     mutating func act() throws {
       let (user, talk) = (users[random.below(users.count)], talks[random.below(talks.count)])
       let (other, seq) = (VisibilityPropertyTests.names[random.below(names.count)], 1 + random.below(40))
@@ -52,7 +52,7 @@ struct VisibilityPropertyTests {
           _ = try user.markRead(.ranges([RangeReference(from: seq, to: seq + 5)]), in: talk, options)
         }
       } catch let error as DMError where !error.code.isFatal {
-        // A user who is out of it may not.
+        // The act was refused, for example because the user is not in the conversation.
       }
     }
 

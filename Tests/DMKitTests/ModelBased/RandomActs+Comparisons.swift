@@ -3,9 +3,9 @@
 @testable import StoreSupport
 @testable import TestSupport
 
-/// Compares the records that users are shown with those of the model.
+/// Compares the records that users get with those of the model.
 extension RandomActs {
-  /// One conversation as one user sees it, or that they must not.
+  /// Compares one conversation as one user sees it, or checks that the user may not see it.
   func compare(_ talk: Int, to user: User) throws {
     guard let id = model.talks[talk].id else { throw Mismatch("not learned") }
     let what = "the conversation \(talk) of \(name(user))"
@@ -43,7 +43,7 @@ extension RandomActs {
     }
   }
 
-  /// The conversations whose title, or another one in them, has a text in it.
+  /// Compares the conversations that a text matches in the title or in the handle of another participant.
   func compareMatches(of user: User) throws {
     let text = ["OP", "al", "ice", "Crowd", "海", "%"][random.below(6)]
     var query = ListQuery()
@@ -60,7 +60,7 @@ extension RandomActs {
       try messengers[user].unreadCount(query), expected.reduce(0) { $0 + $1.unreadCount }, "the count of \(what)")
   }
 
-  /// The users who share a conversation with a user and are not blocked by them, and where they may type.
+  /// Compares the other users whose presence a user may see, and the conversations in which a user may type.
   func comparePresence(to user: User) throws {
     let others = model.names.indices.filter { other in
       other != user && !model.hasBlocked(user, other)
@@ -77,7 +77,7 @@ extension RandomActs {
     }
   }
 
-  /// What a query of one conversation should show.
+  /// The messages that a query of one conversation must return.
   private func expected(_ query: HistoryQuery, _ talk: Int, to user: User) throws -> [Message] {
     let end = model.talks[talk].end(for: user)
     var seqs = (0..<end).map { $0 + 1 }
@@ -119,13 +119,13 @@ extension RandomActs {
     try same(try messengers[user].history(of: query), try expected(query, talk, to: user), "\(query) \(what)")
   }
 
-  /// A message, or the time of one.
+  /// A random bound: a message, or the time of a message.
   func bound(in talk: Int, upTo end: Int) -> HistoryQuery.Bound {
     let seq = 1 + random.below(end)
     return chance(50) ? .message(.number(seq, in: nil)) : .time(model.talks[talk].said[seq - 1].createdAt)
   }
 
-  /// What was said in all conversations, in one line.
+  /// Compares the messages of all conversations, in the order of time.
   func compareTimeline(of user: User) throws {
     var query = HistoryQuery()
     query.limit = nil
@@ -199,7 +199,7 @@ extension RandomActs {
     try same(actual.sorted(), expected.sorted(), "the reports")
   }
 
-  /// A look at something, for one user.
+  /// Compares one random view of a user.
   func look(by user: User) throws {
     note("\(name(user)) looks")
     guard let talk = model.talks.indices.randomElement(using: &random) else { return }
@@ -215,7 +215,7 @@ extension RandomActs {
     }
   }
 
-  /// All that anybody can see.
+  /// Compares all views of all users.
   func compareEverything() throws {
     for user in Self.names.indices {
       for archived in [ListQuery.Archived.excluded, .only, .included] { try compareList(of: user, archived) }
@@ -237,7 +237,7 @@ extension RandomActs {
 }
 
 extension RandomActs {
-  /// What an act may have changed, soon after it.
+  /// Compares what the last act may have changed.
   func compareNow() throws {
     guard let talk = model.entries.last?.talk else { return }
     try compare(talk, to: anybody())

@@ -6,16 +6,16 @@ import Testing
 @testable import StoreSupport
 @testable import TestSupport
 
-/// A follower from the beginning, whose events are compared with those of the model.
+/// A follower from the start of the log, whose events are compared with those of the model.
 final class ComparedFollower {
   let user: ReferenceModel.User
   let consumer: String?
   private let messenger: Messenger
-  /// Made when it is needed, and again after its end.
+  /// Made when it is first needed, and again after it has ended.
   private var follower: Follower?
-  /// How many entries the follower has received, or do not concern it.
+  /// The number of entries of the model up to the position of the follower.
   var index = 0
-  /// Where the consumer stands for good.
+  /// The number of entries that the consumer has acknowledged.
   var acknowledged = 0
   var cursors: [(cursor: Cursor, index: Int)] = []
 
@@ -44,7 +44,7 @@ final class ComparedFollower {
 
 /// Compares the streams of followers with those of the model.
 extension RandomActs {
-  /// The events that a user gets for the entries from an index on, and the entry of each.
+  /// The events that a user gets for the entries from an index on, each with the number of its entry.
   func expected(
     from index: Int, to user: User, kinds: Set<MessagingEvent.Kind> = ComparedFollower.kinds, in talks: Set<Int>? = nil,
     othersOnly: Bool = false
@@ -67,7 +67,7 @@ extension RandomActs {
     return events
   }
 
-  /// Where all events are when only what they say is compared.
+  /// The cursor of all events when they are compared without their own cursors.
   private var nowhere: Cursor { Cursor(store: model.store, .start) }
 
   private func withoutCursor(_ event: MessagingEvent) -> MessagingEvent {
@@ -84,7 +84,7 @@ extension RandomActs {
     }
   }
 
-  /// An event for each message that it is about.
+  /// The event, split into one event for each message if it is a change of status.
   private func parts(_ event: MessagingEvent) -> [MessagingEvent] {
     guard case .messageStatus(let status, let cursor) = event else { return [event] }
     return status.ranges.joined().map {
@@ -95,7 +95,8 @@ extension RandomActs {
     }
   }
 
-  /// Events without their cursors, and statuses that follow each other by number: one act tells them by sender.
+  /// The events without their cursors, and with each run of consecutive changes of status sorted, because a follower
+  /// gets those of one act sender by sender.
   private func comparable(_ events: [MessagingEvent]) -> [MessagingEvent] {
     let all = events.flatMap(parts).map(withoutCursor)
     return all.split { !$0.isStatus }.reduce(into: all) { sorted, run in
@@ -103,11 +104,11 @@ extension RandomActs {
     }
   }
 
-  /// Has somebody who follows read all that there is.
+  /// Lets a follower read all events up to the end of the log, and compares them.
   func poll(_ watcher: ComparedFollower) throws {
     note("\(name(watcher.user)) \(watcher.consumer ?? "follows")")
     let follower = try watcher.following()
-    // A consumer that begins writes.
+    // Creating the consumer was a write.
     try observe()
     try learn()
     var right = try expected(from: watcher.index, to: watcher.user)
@@ -120,7 +121,7 @@ extension RandomActs {
         if case .caughtUp = $0 { false } else { true }
       }
     }
-    // A follower notices what has expired, mostly after it has read what was before.
+    // A follower turns expired messages into tombstones, in most cases after it has read the earlier changes.
     let before = model.entries.count
     try observe()
     try learn()
@@ -134,7 +135,8 @@ extension RandomActs {
     var count = 0
     for (index, event) in actual.enumerated() {
       count += parts(event).count
-      // Between the senders whose messages one act concerns there is no position of the model.
+      // If one act changed the status of messages of several senders, a cursor between two of these senders is not a
+      // position in the log of the model.
       if event.isStatus, index + 1 < actual.count, actual[index + 1].isStatus { continue }
       let next = right[count - 1].entry + 1
       if let cursor = event.cursor, isPosition(cursor, next) { watcher.cursors.append((cursor, next)) }
@@ -145,11 +147,12 @@ extension RandomActs {
     guard zip(cursors, cursors.dropFirst()).allSatisfy({ $0 <= $1 }) else { throw Mismatch("\(what): cursors go back") }
   }
 
-  /// Whether a cursor divides the log of the model at this index, whatever the user sees later.
+  /// Whether the entries of the model before this index are exactly those before the cursor, whatever the user sees later.
   ///
-  /// The follower gets the statuses of one act by sender, in the order of the first message of each, so that a cursor
-  /// within them is a position only if the senders that begin up to it have no message behind it, and the others none
-  /// before it. The follower may have got none of other senders, because they block somebody now and perhaps not later.
+  /// The follower gets the changes of status of one act sender by sender, in the order of each sender's first message,
+  /// but the model has them by number. Therefore a cursor between these changes is such a position only if, for each
+  /// sender, all changes are before the cursor or all are after it. This includes senders whose changes the follower
+  /// does not get now, because they block somebody: they may unblock that user later.
   private func isPosition(_ cursor: Cursor, _ index: Int) -> Bool {
     let within = cursor.position.seq
     guard within > 0, case .status(_, let status, let reader, _) = model.entries[index - 1].kind else { return true }
@@ -178,7 +181,7 @@ extension RandomActs {
     }
   }
 
-  /// Begins again from any cursor, with any wishes, and reads to the end.
+  /// Begins a stream at a random cursor with a random query, and reads it to its end.
   func replay(_ user: User, fromStart: Bool = false) throws {
     let cursors = watchers.first { $0.user == user }?.cursors ?? []
     let begin = fromStart ? nil : start(among: cursors)
@@ -198,7 +201,7 @@ extension RandomActs {
     try compare(actual, right, "what \(name(user)) gets again from \(begin?.index ?? 0) on")
   }
 
-  /// A cursor that was received, mostly a late one, or one between the messages that one receipt has changed.
+  /// A received cursor: in most cases a late one, or one between the messages whose status one receipt changed.
   private func start(among cursors: [(cursor: Cursor, index: Int)]) -> (cursor: Cursor, index: Int)? {
     let within = cursors.filter { $0.cursor.position.seq > 0 }
     if chance(40), !within.isEmpty { return within.randomElement(using: &random) }
@@ -207,7 +210,7 @@ extension RandomActs {
 
   // MARK: The consumer
 
-  /// Acknowledges a received cursor, perhaps an old one, alone or with an answer.
+  /// Acknowledges a received cursor, which may be an old one, alone or together with an answer.
   func acknowledge(_ watcher: ComparedFollower) throws {
     guard let name = watcher.consumer else { return }
     guard let (cursor, index) = start(among: Array(watcher.cursors.suffix(chance(80) ? 20 : 400))) else { return }
@@ -248,7 +251,7 @@ extension RandomActs {
     try same(consumer.behindCount, behind, "how many messages the consumer has before it")
   }
 
-  /// A follower does something about it.
+  /// A random follower reads, or its consumer acknowledges.
   func follow() throws {
     let watcher = watchers[random.below(watchers.count)]
     switch watcher.consumer == nil ? 0 : random.below(100) {

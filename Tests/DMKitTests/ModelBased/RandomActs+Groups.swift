@@ -14,7 +14,7 @@ extension RandomActs {
   }
 
   func createGroup(by user: User) throws {
-    // Few enough that something happens in each.
+    // The number of groups is limited, so that enough happens in each.
     if model.talks.count(where: { $0.pair == nil }) >= groupLimit, chance(85) { return try add(by: user) }
     try createGroup(Self.titles[random.below(3)], with: somebody(), by: user)
   }
@@ -46,7 +46,7 @@ extension RandomActs {
   func remove(by user: User) throws {
     let own = model.talks.indices.filter { model.talks[$0].parts[user]?.isOwner == true }
     let reference = chance(70) ? reference(own.randomElement(using: &random), user) : group(for: user)
-    // Users remove themselves by leaving.
+    // Users do not remove themselves: leaving the group is another act.
     let others = somebody().filter { $0 != name(user) }
     try play("\(name(user)) removes \(others) from \(reference)") {
       try messengers[user].remove(others.map(Handle.init(typed:)), from: reference)
@@ -68,7 +68,7 @@ extension RandomActs {
     }
   }
 
-  /// Mostly a group that a user is in, and where something can still be done.
+  /// In most cases, a group that the user is in.
   private func group(for user: User) -> ConversationReference {
     let groups = model.talks.indices.filter { model.talks[$0].pair == nil && (model.isIn(user, $0) || chance(5)) }
     return chance(93) ? reference(groups.randomElement(using: &random), user) : conversation(for: user)
@@ -109,7 +109,7 @@ extension RandomActs {
     }
   }
 
-  // MARK: One's own
+  // MARK: Own state
 
   private func ownChange() -> OwnChange {
     switch random.below(100) {
@@ -119,7 +119,7 @@ extension RandomActs {
     case 60..<70: .unmuted
     case 70..<85: .deleted
     case 85..<90: .draft(nil)
-    // Titles of groups among them, so that names and titles meet.
+    // Some of these names are also titles of groups.
     default: .named(chance(25) ? nil : (Self.titles + ["mine", "work"]).randomElement(using: &random))
     }
   }
@@ -144,7 +144,7 @@ extension RandomActs {
       }
     } _: { actual, talks in
       try learnMutes(of: user, talks)
-      // The event of one that was named twice may have the name in between.
+      // If a conversation is listed twice, its first result may have an intermediate state, which is not compared.
       let expected = try talks.map { try model.conversation($0, to: user) }
       if Set(talks).count == talks.count { try same(actual, expected, "the conversations") }
     }
@@ -180,7 +180,7 @@ extension RandomActs {
 
   // MARK: Time
 
-  /// The time of some messages is over, or of a silence.
+  /// Lets some messages expire, or some mutes end.
   func passTime() throws {
     var addresses: [Address] = []
     for talk in model.talks.indices {
@@ -209,7 +209,7 @@ extension RandomActs {
       model.expire(address, at: time)
     }
     try transaction.commit()
-    // Somebody who follows may notice it before anybody writes.
+    // A follower may turn expired messages into tombstones before any other write.
     if chance(30) {
       let unnoticed = model.unnoticed.count
       _ = try messengers[anybody()].deleteExpired()
@@ -225,7 +225,7 @@ extension RandomActs {
     update.bind(Timestamp(microseconds: Timestamp.now.microseconds - 1))
     update.bind(Timestamp.forever)
     try update.run()
-    // Time passed, as the rows have it: nobody changed them.
+    // Writes the digests again, because the changed rows stand for time that has passed, not for damage.
     for table in DigestedTable.all { try table.store(table.digest(in: store.connection), in: store.connection) }
     for talk in model.talks.indices {
       for (user, part) in model.talks[talk].parts where part.mutedUntil != .forever {

@@ -23,7 +23,7 @@ extension RandomActs {
     }
   }
 
-  /// Several in one transaction, of which those that fail stop none of the others.
+  /// Sends several messages in one transaction; if some fail, the others are sent.
   func sendSeveral(by user: User) throws {
     let first = wish(by: user)
     let wishes = [first] + (0...random.below(3)).map { _ in chance(50) ? wish(by: user) : more(first) }
@@ -49,7 +49,7 @@ extension RandomActs {
     ReferenceModel.Wish(to: wish.to, text: text(), nonce: chance(20) ? wish.nonce : nil)
   }
 
-  /// The text of a message to several conversations, or to none.
+  /// Forwards the text of a message to one or more conversations.
   func forward(by user: User) throws {
     let reference = message(for: user)
     let targets = (0...random.below(3)).map { _ in conversation(for: user) }
@@ -65,7 +65,7 @@ extension RandomActs {
       var addresses: [Address] = []
       do throws(ReferenceModel.Refusal) {
         for target in targets {
-          // Once to each, however often it is named.
+          // A conversation that is listed several times gets the message once.
           if let talk = try model.find(target, user), addresses.contains(where: { $0.talk == talk }) { continue }
           addresses.append(try model.send(ReferenceModel.Wish(to: target, text: text), by: user).address)
         }
@@ -128,7 +128,7 @@ extension RandomActs {
       var wish = sent
       wish.text = draft
       let answer = try model.send(wish, by: user)
-      // What the nonce named before may be something else by now: then the draft is still to be sent.
+      // The message with this nonce may have another text by now; then the draft is kept.
       if !answer.isDuplicate || model.talks[talk].said[answer.address.seq - 1].text == draft {
         _ = try model.change(.draft(nil), in: talk, by: user)
       }
@@ -154,7 +154,7 @@ extension RandomActs {
     }
   }
 
-  /// What the user has reported before.
+  /// A message that the user has reported before, or a random one.
   private func reported(by user: User) -> MessageReference {
     let report = model.reports.filter { $0.reporter == user }.randomElement(using: &random)
     let id = report.flatMap { model.talks[$0.talk].said[$0.seq - 1].id }
@@ -196,7 +196,7 @@ extension RandomActs {
     let said = model.talks[address.talk].said[address.seq - 1]
     guard let id = said.id, let conversation = model.talks[address.talk].id else { throw Mismatch("not learned") }
     switch (edit.act, outcome) {
-    // What follows in the same transaction may have changed it since.
+    // A later edit of the same transaction may have changed the message again.
     case (.text, .message(let actual)):
       if isAlone { try same(actual, try model.message(address.seq, address.talk, to: user), "the edited message") }
     case (.delete(let forEveryone), .deleted(let actual)):
@@ -221,7 +221,7 @@ extension RandomActs {
 }
 
 extension Result where Failure == ReferenceModel.Refusal {
-  /// The same as the standard one, of which the compiler forgets what is thrown.
+  /// Like the initializer of the standard library, but keeps the type of the error.
   init(_ body: () throws(ReferenceModel.Refusal) -> Success) {
     do throws(ReferenceModel.Refusal) {
       self = .success(try body())

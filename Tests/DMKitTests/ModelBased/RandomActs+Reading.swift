@@ -3,7 +3,7 @@
 @testable import StoreSupport
 @testable import TestSupport
 
-/// Acts of readers.
+/// Acts that mark messages as read, unread or delivered.
 extension RandomActs {
   private func options() -> Messenger.MarkOptions {
     var options = Messenger.MarkOptions()
@@ -13,7 +13,7 @@ extension RandomActs {
     return options
   }
 
-  /// What an act does to the model: what changes, and what is unread then.
+  /// Marks messages in the model; returns the changed ones, and the number of unread messages after that.
   private func mark(
     _ wanted: Set<Int>, _ talk: Int, _ options: Messenger.MarkOptions, by user: User, _ model: inout ReferenceModel
   ) -> (changed: Set<Int>, unread: Int) {
@@ -111,7 +111,7 @@ extension RandomActs {
     }
   }
 
-  /// Exactly these messages, of several conversations.
+  /// Marks single messages of several conversations.
   func markMessages(by user: User) throws {
     let options = options()
     let named = (0...random.below(6)).compactMap { _ -> (talk: Int, id: Identifier, seq: Int)? in

@@ -5,7 +5,7 @@
 
 /// Compares searches with a scan of all messages that the user sees.
 extension RandomActs {
-  /// What is looked for: words beside each other, one of two, both, or one without the other.
+  /// A search: for a phrase, for the beginning of a word, for two words, for one of two words, or for one word without another.
   private enum Wanted {
     case phrase([String])
     case beginning(String)
@@ -50,7 +50,9 @@ extension RandomActs {
     }
   }
 
-  /// The words of a text: letters and digits, small and without accents; Han characters and kana each for itself.
+  /// The words of a text: letters and digits, in lower case and without accents.
+  ///
+  /// Each Han character or kana is a word of its own.
   private func words(of text: String) -> [String] {
     var words: [String] = []
     var goesOn = false

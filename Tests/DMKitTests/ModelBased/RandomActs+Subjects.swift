@@ -10,14 +10,14 @@ extension RandomActs {
 
   func chance(_ percent: Int) -> Bool { random.chance(percent) }
 
-  /// Names of some users, some of which may be wrong.
+  /// Names of one or more users; a few names are unknown.
   func somebody() -> [String] {
     (0...random.below(3)).map { _ in
       chance(2) ? "nobody" : name(chance(4) ? random.below(model.names.count) : anybody())
     }
   }
 
-  /// A conversation, mostly one that a user is in.
+  /// A conversation; in most cases one that the user is in.
   func conversation(for user: User) -> ConversationReference {
     switch random.below(100) {
     case 0..<5: return .direct(Handle(typed: name(anybody())))
@@ -43,15 +43,15 @@ extension RandomActs {
     return .id(id)
   }
 
-  /// The number of a message, rather a late one.
+  /// The number of a message; in most cases a late one.
   func number(in talk: Int, for user: User) -> Int {
     let end = max(1, model.talks[talk].end(for: user))
     return chance(60) ? max(1, end - random.below(12)) : 1 + random.below(end)
   }
 
-  /// A message, mostly one that the user sees.
+  /// A message; in most cases one that the user sees.
   ///
-  /// - Parameter isOwn: whether the user should have said it.
+  /// - Parameter isOwn: whether to prefer a message of the user.
   func message(for user: User, isOwn: Bool = false) -> MessageReference {
     let own = model.talks.indices.filter { chance(3) || model.talks[$0].parts[user] != nil }
     guard chance(98), let talk = own.randomElement(using: &random), !model.talks[talk].said.isEmpty else {
@@ -104,9 +104,9 @@ extension RandomActs {
     return wish
   }
 
-  // MARK: One of them
+  // MARK: A random act
 
-  /// One act of anybody.
+  /// A random act of a random user.
   func step() throws {
     let user = anybody()
     switch random.below(1000) {

@@ -7,16 +7,16 @@ import FoundationEssentials
 
 /// Checks, backups, dumps and restores of the store.
 extension RandomActs {
-  /// That the store finds no fault in itself.
+  /// Checks that a deep check finds no fault in the store.
   func compareUpkeep() throws {
     let result = try Upkeep(files.location).check(deep: true)
-    // When it was used is written down.
+    // The check writes its time into the store.
     try observe()
     try learn()
     try same(result.findings, [], "what the store finds in itself")
   }
 
-  /// Makes a store of what another says, and has that say the same.
+  /// Restores a store from a dump, and checks that the restored store has the same dump.
   func compareRestored() throws {
     let copy = try TemporaryStore(users: [])
     let first = try dump(of: files.location)
@@ -28,7 +28,7 @@ extension RandomActs {
     let again = try dump(of: copy.location).split(separator: UInt8(ascii: "\n")).dropFirst()
     try same(again.map { String(decoding: $0, as: UTF8.self) }, Array(lines), "what was restored, line by line")
     try same(try Upkeep(copy.location).check(deep: true).findings, [], "what the restored store finds in itself")
-    // And it is shown alike.
+    // The lists of all users are the same in both stores.
     for user in Self.names.indices {
       var query = ListQuery()
       (query.archived, query.limit) = (.included, nil)

@@ -11,32 +11,36 @@ final class RandomActs {
   typealias User = ReferenceModel.User
   typealias Address = ReferenceModel.Address
 
-  /// Those who act: one name begins another, and one is of a script whose words are not set apart.
-  static let names = ["alice", "al", "bob", "carol", "海"]
-  /// Those who only are in a group, which becomes a large one by the last of those who act, or the one before.
+  /// The users who act.
   ///
-  /// The first of them brings back who has left.
+  /// One name is the beginning of another, and one is in a script without spaces between words.
+  static let names = ["alice", "al", "bob", "carol", "海"]
+  /// Users who are only in one group.
+  ///
+  /// The group becomes large when one or two of the users who act join it.
+  ///
+  /// The first user of the crowd adds users who have left.
   static let crowd = (1...(Conversations.smallGroup - 3)).map { "extra\($0)" }
 
   let seed: UInt64
   var random: SplitMix64
   let files: TemporaryStore
   let messengers: [Messenger]
-  /// Another connection, to look at what the store alone decides and to have time pass.
+  /// A separate connection, which reads what the store decides alone, such as ids, and lets time pass.
   let store: Store
-  /// Two who follow, and a bot.
+  /// Two followers, and a bot with a consumer.
   let watchers: [ComparedFollower]
   var model: ReferenceModel
   var act = 0
   private(set) var log: [String] = []
 
-  // How much of it was learned.
+  // How much of the store the model has learned.
   private var learnedTalks = 0
   private var learnedMessages: [Int] = []
   private var learnedEntries = 0
   private var learnedChanges: Int64 = 0
 
-  /// How many groups there are before they become rare, and whether there is one of many.
+  /// The number of groups from which on new groups become rare.
   let groupLimit: Int
 
   init(seed: UInt64, groupLimit: Int = 14, hasCrowd: Bool = false) throws {
@@ -56,15 +60,15 @@ final class RandomActs {
     try learn()
     if hasCrowd {
       try createGroup("crowd", with: Self.names[1...2] + Self.crowd.dropLast(Int(seed % 2)), by: 0)
-      // So that somebody blocks another when the group grows large.
+      // One participant blocks another when the group becomes large.
       try setBlocked(true, [Self.names[1]], by: 0)
     }
   }
 
-  /// How many of the last acts are shown of a run that fails; `DM_SHOWN` asks for more.
+  /// If a run fails, this many of its last acts are shown; `DM_SHOWN` sets the number.
   private static let shown = ProcessInfo.processInfo.environment["DM_SHOWN"].flatMap { Int($0) } ?? 12
 
-  /// What was done last, with conversations and messages by their numbers.
+  /// The last acts, with numbers of conversations and messages in place of their ids.
   var ending: String {
     var text = log.suffix(Self.shown).joined(separator: "\n")
     for (number, talk) in model.talks.enumerated() {
@@ -82,7 +86,7 @@ final class RandomActs {
 
   // MARK: One act
 
-  /// Has the store and the model do the same, and compares what they answer.
+  /// Does an act on the store and on the model, and compares the results.
   func play<Actual, Expected>(
     _ what: String, _ actual: () throws -> Actual,
     _ expected: (inout ReferenceModel) throws(ReferenceModel.Refusal) -> Expected,
@@ -105,7 +109,7 @@ final class RandomActs {
     } catch {
       right = .failure(error)
     }
-    // Before it is looked for what was not done.
+    // Checked before `learn`, which would fail here with a less clear error.
     if case (.failure(let answer), .success(let right)) = (answer, right) {
       throw Mismatch("refused with \(answer), not done: \(right)")
     }
@@ -124,9 +128,9 @@ final class RandomActs {
     }
   }
 
-  // MARK: What the store alone decides
+  // MARK: Learning from the store
 
-  /// Looks whether what has expired was noticed.
+  /// Checks whether the store has turned expired messages into tombstones, and does the same in the model.
   func observe() throws {
     if model.unnoticed.isEmpty { return }
     var statement = try store.connection.prepare(
@@ -138,7 +142,7 @@ final class RandomActs {
     model.notice(leaving: left)
   }
 
-  /// Learns ids and times of what is new.
+  /// Copies the ids and times of everything new from the store to the model.
   func learn() throws {
     while learnedTalks < model.talks.count {
       var statement = try store.connection.prepare("SELECT uuid, created_at FROM conversation WHERE id = ?")
@@ -165,7 +169,7 @@ final class RandomActs {
       case .conversation, .own, .hidden, .status: break
       }
       guard let key else { continue }
-      // One may react to the same message twice in a transaction.
+      // A user may react to the same message twice in a transaction.
       guard let at = times[[Int64(talk + 1)] + key]?.popFirst() else {
         throw Mismatch("\(kind) of \(talk) was not logged")
       }
@@ -208,7 +212,7 @@ final class RandomActs {
     if abs(distance) > 60_000_000 { throw Mismatch("\(time) is not now") }
   }
 
-  /// By conversation, kind, user and first number, when what was logged since was done.
+  /// The times of the changes since the last call, by conversation, kind, user and first message number.
   private func changeTimes() throws -> [[Int64]: ArraySlice<Timestamp>] {
     var statement = try store.connection.prepare(
       "SELECT rev, conversation, kind, user, from_seq, at FROM change WHERE rev > ? ORDER BY rev")

@@ -5,9 +5,9 @@ import Testing
 @testable import StoreSupport
 @testable import TestSupport
 
-/// Five users act at random, with permission and without, and each sees what the reference model says.
+/// Five users act at random, also without permission, and each must see what the reference model says.
 struct RandomActsTests {
-  /// The number of acts of a long run; `DM_SEED` repeats a run that failed.
+  /// The number of acts of a long run; `DM_SEED` repeats a failed run.
   private static let acts =
     ProcessInfo.processInfo.environment["DM_ACTS"].flatMap { Int($0) } ?? (SplitMix64.isTorture ? 10_000 : 2_500)
 

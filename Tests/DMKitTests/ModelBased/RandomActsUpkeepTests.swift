@@ -5,7 +5,7 @@ import Testing
 @testable import StoreSupport
 @testable import TestSupport
 
-/// Five users act at random, and checks of the store find nothing.
+/// Five users act at random, and checks of the store must find no faults.
 struct RandomActsUpkeepTests {
   @Test(arguments: 1...6 as ClosedRange<UInt64>)
   func `a deep check finds no faults after each of 200 random acts, nor after repair, purge and restore`(

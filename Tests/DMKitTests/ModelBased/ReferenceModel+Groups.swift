@@ -9,7 +9,7 @@ extension ReferenceModel {
   mutating func createGroup(_ title: String, with others: [String], by user: User) throws(Refusal) -> Int {
     let others = try users(others).filter { $0 != user }
     var talk = Talk(pair: nil, creator: user, title: title)
-    // All at once: who became a user first comes first.
+    // The users join at the same time, so their order is that in which they became users.
     for person in ([user] + others).sorted() { talk.parts[person] = Part(spells: [(0, nil)], joined: nextJoining()) }
     talk.parts[user]?.isOwner = true
     talks.append(talk)
@@ -43,7 +43,7 @@ extension ReferenceModel {
       let last = talks[talk].said.count
       var part = talks[talk].parts[person] ?? Part(spells: [], joined: 0)
       let left = talks[talk].end(for: person)
-      // What was said without them is no news.
+      // Messages that were sent while the user was not a member count as read.
       part.read.formUnion((part.spells.isEmpty ? 0 : left)..<last, by: 1)
       part.spells.append((last, nil))
       if withHistory { part.spells = [(0, nil)] }
@@ -123,7 +123,7 @@ extension ReferenceModel {
     return talk
   }
 
-  // MARK: One's own
+  // MARK: Own state
 
   /// - Returns: whether anything has changed.
   mutating func change(_ change: OwnChange, in talk: Int, by user: User) throws(Refusal) -> Bool {
@@ -134,7 +134,7 @@ extension ReferenceModel {
     case .pinned(let value): part.isPinned = value
     case .archived(let value): part.isArchived = value
     case .muted(let length):
-      // Until when is learned from the store.
+      // The end of a timed mute is learned from the store later.
       part.mutedUntil = length == nil ? .forever : Timestamp(microseconds: 0)
     case .unmuted: part.mutedUntil = nil
     case .deleted:
@@ -151,14 +151,14 @@ extension ReferenceModel {
       part.draft = text
     }
     if change == .deleted {
-      // What they do not see changes nothing.
+      // Deleting changes nothing if the user sees no message.
       let isHidden = (0..<talks[talk].end(for: user)).allSatisfy { self.isHidden($0 + 1, talk, from: user) }
       isChanged = !before.isGone || before.draft != nil || !isHidden
     } else {
       isChanged =
         part.isPinned != before.isPinned || part.isArchived != before.isArchived
         || part.mutedUntil != before.mutedUntil || part.draft != before.draft || part.ownName != before.ownName
-      // A length is new each time.
+      // A timed mute is always a change, because its end is new.
       if case .muted(.some) = change { isChanged = true }
     }
     talks[talk].parts[user] = part
@@ -199,7 +199,7 @@ extension ReferenceModel {
     return startDirect(user, with: other)
   }
 
-  /// - Returns: those who were not blocked, or not unblocked, before.
+  /// - Returns: the users whose block has changed.
   mutating func setBlocked(_ isBlocked: Bool, _ names: [String], by user: User) throws(Refusal) -> [User] {
     let others = try users(names)
     if others.contains(user) { throw Refusal(.notAllowed) }
@@ -216,6 +216,6 @@ extension ReferenceModel {
 }
 
 extension Set<Int> {
-  /// Adds a range whose numbers are each made larger.
+  /// Adds the numbers of a range, each increased by an offset.
   fileprivate mutating func formUnion(_ range: Range<Int>, by offset: Int) { formUnion(range.map { $0 + offset }) }
 }

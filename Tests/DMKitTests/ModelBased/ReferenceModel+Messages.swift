@@ -5,16 +5,17 @@
 extension ReferenceModel {
   typealias Address = (talk: Int, seq: Int)
 
-  // MARK: Saying
+  // MARK: Sending
 
-  /// Adds to the end of a conversation.
+  /// Adds a message to the end of a conversation.
   mutating func append(_ said: Said, to talk: Int) -> Address {
     var said = said
     if said.kind == nil, said.lifetime == nil { said.lifetime = talks[talk].lifetime }
     talks[talk].said.append(said)
     let seq = talks[talk].said.count
     log(talk, .message(seq))
-    // What is said brings back what was put away, unless it is muted, but not for users who block the sender.
+    // A message returns an archived or deleted conversation to the list, except for users who block the sender; a muted
+    // conversation stays archived.
     for (user, part) in talks[talk].parts where said.kind == nil && part.isIn && !hasBlocked(user, said.sender) {
       if part.mutedUntil == nil { talks[talk].parts[user]?.isArchived = false }
       talks[talk].parts[user]?.isGone = false
@@ -34,7 +35,7 @@ extension ReferenceModel {
     return talks.count - 1
   }
 
-  /// What somebody wants to say.
+  /// A message to send.
   struct Wish {
     let to: ConversationReference
     var text: String
@@ -47,7 +48,7 @@ extension ReferenceModel {
     }
   }
 
-  /// - Returns: where it stands, and whether it did so before.
+  /// - Returns: the address of the message, and whether it had been sent before.
   mutating func send(_ wish: Wish, by user: User) throws(Refusal) -> (address: Address, isDuplicate: Bool) {
     guard let talk = try find(wish.to, user) else {
       guard case .direct(let handle) = wish.to, let other = self.user(handle.description) else {
@@ -93,7 +94,7 @@ extension ReferenceModel {
     return address
   }
 
-  /// - Returns: where it stands, and whether it is another text.
+  /// - Returns: the address of the message, and whether the text has changed.
   mutating func edit(_ reference: MessageReference, to text: String, by user: User) throws(Refusal) -> (Address, Bool) {
     let address = try own(reference, user)
     if talks[address.talk].said[address.seq - 1].text == text { return (address, false) }
@@ -124,7 +125,7 @@ extension ReferenceModel {
     log(address.talk, .deleted(address.seq))
   }
 
-  /// - Returns: where it stands, and whether it is another reaction.
+  /// - Returns: the address of the message, and whether the reaction has changed.
   mutating func react(_ emoji: String?, to reference: MessageReference, by user: User) throws(Refusal) -> (
     Address, Bool
   ) {
@@ -150,15 +151,16 @@ extension ReferenceModel {
 
   // MARK: Time
 
-  /// The time of a message is over.
+  /// Lets a message expire.
   mutating func expire(_ address: Address, at time: Timestamp) {
     talks[address.talk].said[address.seq - 1].expiresAt = time
     talks[address.talk].said[address.seq - 1].hasExpired = true
     unnoticed.append((time, address.talk, address.seq))
   }
 
-  /// Somebody writes, and so makes tombstones of what has expired, the oldest first: of all but some that are left
-  /// for the next.
+  /// A write turns expired messages into tombstones, the oldest first.
+  ///
+  /// It leaves `count` of them for the next write.
   mutating func notice(leaving count: Int) {
     let ordered = unnoticed.sorted { $0.at < $1.at }
     for (time, talk, seq) in ordered.dropLast(count) { makeTombstone((talk, seq), at: time) }
@@ -167,11 +169,11 @@ extension ReferenceModel {
 
   // MARK: Mentions
 
-  /// Of the people in a conversation, those that a text names after an `@`: the longest name that fits.
+  /// The users of a conversation that a text mentions after an `@`; if several names match, the longest one.
   func mentioned(in text: String, of talk: Int) -> [User] {
     let people = names.indices.filter { isIn($0, talk) }.sorted { names[$0].count > names[$1].count }
     let scalars = Array(text.unicodeScalars)
-    /// Han characters divide words; digits and other letters make them.
+    /// Whether the scalar is part of a word: a digit, or a letter that is not a Han character.
     func isPart(_ scalar: Unicode.Scalar?) -> Bool {
       guard let scalar else { return false }
       let isHan = (0x3040...0x9FFF).contains(scalar.value)

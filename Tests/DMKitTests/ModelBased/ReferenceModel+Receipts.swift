@@ -4,9 +4,9 @@
 
 /// How acts change receipts.
 extension ReferenceModel {
-  /// - Returns: what has become read.
+  /// - Returns: the messages that have become read.
   mutating func markRead(_ wanted: Set<Int>, _ talk: Int, by user: User, isPrivate: Bool = false) -> Set<Int> {
-    // What never reaches a user they have not read.
+    // Messages that do not reach the user are not marked.
     let reached = wanted.filter { reaches($0, talk, user) }
     let changed = reached.filter { !isGone($0, talk) && !countsAsRead($0, talk, by: user) }
     guard let lower = changed.min(), let upper = changed.max() else { return [] }
@@ -14,7 +14,7 @@ extension ReferenceModel {
     talks[talk].parts[user]?.read.formUnion(reached)
     let new = reached.filter { seq in
       let said = talks[talk].said[seq - 1]
-      // What was read privately stays so.
+      // A message that was read privately gets no receipt.
       let isQuiet = before.contains(seq) && said.sender != user && said.kind == nil && said.deletedAt == nil
       return !isPrivate && (lower...upper).contains(seq) && !said.readers.contains(user) && !isQuiet
     }
@@ -29,7 +29,7 @@ extension ReferenceModel {
     return changed
   }
 
-  /// - Returns: what has become unread.
+  /// - Returns: the messages that have become unread.
   mutating func markUnread(_ wanted: Set<Int>, _ talk: Int, by user: User) -> Set<Int> {
     let changed = wanted.filter {
       let said = talks[talk].said[$0 - 1]
@@ -41,7 +41,7 @@ extension ReferenceModel {
     return changed
   }
 
-  /// - Returns: what has been delivered by that.
+  /// - Returns: the messages that have become delivered.
   mutating func markDelivered(_ seq: Int, _ talk: Int, to user: User) -> Set<Int> {
     let before = talks[talk].parts[user]?.delivered ?? 0
     guard before < seq else { return [] }
@@ -51,7 +51,7 @@ extension ReferenceModel {
     return Set(new)
   }
 
-  /// Does something, and notes each message whose status that changed.
+  /// Changes the receipts of a range, and adds an entry for each message whose status this changes.
   private mutating func logStatuses(
     _ range: SeqRange, _ talk: Int, by user: User, _ change: (inout ReferenceModel) -> Void
   ) {
@@ -75,17 +75,19 @@ extension ReferenceModel {
   }
 }
 
-/// Which receipts users may know of.
+/// The receipts that users may see.
 extension ReferenceModel.Talk {
   typealias User = ReferenceModel.User
 
-  /// The receipts that a user may know of: of those of others, a former member knows the ones from before they left.
+  /// The receipts that a user may see.
+  ///
+  /// A former member sees receipts of others only from before they left.
   func receipts(visibleTo user: User) -> [(user: User, range: SeqRange, at: Timestamp?)] {
     guard let past = parts[user]?.past else { return receipts }
     return receipts[..<past.receipts] + receipts[past.receipts...].filter { $0.user == user }
   }
 
-  /// How far each has received it, as far as a user may know.
+  /// By user, the number up to which messages were delivered to them, as far as `user` may see this.
   func delivered(visibleTo user: User) -> [User: Int] {
     var delivered = parts[user]?.past?.delivered ?? parts.mapValues(\.delivered)
     delivered[user] = parts[user]?.delivered
@@ -98,5 +100,5 @@ extension ReferenceModel.Talk {
   }
 }
 
-/// The ranges without holes that numbers make.
+/// The numbers as ranges of consecutive numbers.
 func runs(_ numbers: Set<Int>) -> [SeqRange] { coalesced(numbers.sorted().map { $0...$0 }) }

@@ -1,19 +1,20 @@
 @testable import DMKit
 
-/// The events that followers should get.
+/// The events that followers must get.
 extension ReferenceModel {
-  /// Something that happened.
+  /// An entry of the model's log.
   struct Entry {
     enum Kind: CustomStringConvertible {
       case conversation(by: User)
-      /// What is one's own has changed.
+      /// The own state of a user has changed.
       case own(User)
       case message(Int)
       case edited(Int)
       case deleted(Int)
       case hidden(Int, by: User)
       case reaction(Int, by: User)
-      /// `forSender` where only the sender's own receipt, or one of a user that they block, was there before.
+      /// `forSender` if the status changes for the sender only: the receipts before were those of the sender, or of
+      /// users that the sender blocks.
       case status(Int, Message.Status, by: User, forSender: Bool)
       case read(SeqRange, by: User)
       case got(SeqRange, by: User)
@@ -37,7 +38,7 @@ extension ReferenceModel {
     let number: Int
     let talk: Int
     let kind: Kind
-    /// Learned from the store.
+    /// The time, which is learned from the store.
     var at: Timestamp?
   }
 
@@ -45,12 +46,12 @@ extension ReferenceModel {
     entries.append(Entry(number: entries.count, talk: talk, kind: kind))
   }
 
-  /// Whether a user gets an event as a member, perhaps after they have left.
+  /// Whether the user was a member at the time of the entry, and so gets its event, even after they have left.
   private func isDelivered(_ entry: Entry, _ user: User) -> Bool {
     isIn(user, entry.talk) || talks[entry.talk].parts[user]?.past.map { entry.number < $0.entries } == true
   }
 
-  /// Who did it.
+  /// The user who caused the entry.
   func actor(_ entry: Entry) -> User {
     switch entry.kind {
     case .conversation(let user), .own(let user), .hidden(_, let user), .reaction(_, let user),
@@ -74,7 +75,7 @@ extension ReferenceModel {
     }
   }
 
-  /// The event that a user gets for something, if they get it now; without a position in the stream.
+  /// The event that a user gets for an entry if they read it now, with this cursor; nil if they get none.
   func event(
     _ entry: Entry, to user: User, _ cursor: Cursor, _ cache: inout [Int: Conversation]
   ) throws -> MessagingEvent? {
@@ -86,7 +87,7 @@ extension ReferenceModel {
     }
     guard let id = talks[talk].id, talks[talk].parts[user] != nil else { return nil }
     let isOwn = actor(entry) == user
-    // What a blocked user changes of a group is seen in every list.
+    // A blocked user's changes to a group are visible in everybody's list, so they give events.
     if case .conversation = entry.kind {} else if hasBlocked(user, actor(entry)) { return nil }
     let at = entry.at ?? Timestamp(microseconds: 0)
     func messageID(_ seq: Int) throws -> Identifier {
@@ -143,8 +144,8 @@ extension ReferenceModel {
     }
   }
 
-  /// The messages of others that some entries tell a user of: by conversation the last one that reached them, and how
-  /// many they see now in all.
+  /// The messages of others in some entries: by conversation, the last one that reached the user; and how many of all
+  /// these messages the user sees now.
   func messagesOfOthers(_ entries: some Sequence<Entry>, _ user: User) -> (last: [Int: Int], count: Int) {
     var last: [Int: Int] = [:]
     var count = 0

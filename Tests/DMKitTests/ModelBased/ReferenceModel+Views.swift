@@ -1,9 +1,9 @@
 @testable import DMKit
 @testable import TestSupport
 
-/// The records that users should be shown.
+/// The records that users must get.
 extension ReferenceModel {
-  /// A message as a user should see it, or its tombstone.
+  /// A message as the user must see it, or its tombstone.
   func message(_ seq: Int, _ talk: Int, to user: User) throws -> Message {
     let said = talks[talk].said[seq - 1]
     guard let id = said.id, let conversation = talks[talk].id else { throw Mismatch("a message was not learned") }
@@ -43,7 +43,7 @@ extension ReferenceModel {
     return Message.Reply(id: id, seq: seq, sender: handle(said.sender), text: said.text.map { String($0.prefix(100)) })
   }
 
-  /// What a user calls a conversation that they are in, or were.
+  /// The label of a conversation for a present or former participant.
   private func label(_ talk: Int, for user: User) throws -> ConversationLabel {
     guard let id = talks[talk].id else { throw Mismatch("a conversation was not learned") }
     if let name = talks[talk].parts[user]?.ownName {
@@ -67,7 +67,9 @@ extension ReferenceModel {
     try seqs.map { try message($0, talk, to: user) }
   }
 
-  /// The numbers that a range means to a user.
+  /// The message numbers of a range.
+  ///
+  /// A negative number counts from the last message that the user sees.
   func numbers(_ range: RangeReference, in talk: Int, for user: User) -> Set<Int> {
     let (end, visible) = (talks[talk].end(for: user), visible(talk, user))
     func absolute(_ number: Int) -> Int { number < 0 ? visible.dropLast(-number - 1).last ?? 0 : number }
@@ -80,7 +82,7 @@ extension ReferenceModel {
       ?? talks[talk].createdAt
   }
 
-  /// A conversation as one sees it who is in it, or was.
+  /// A conversation as a present or former participant must see it.
   func conversation(_ talk: Int, to user: User) throws -> Conversation {
     let this = talks[talk]
     guard let part = this.parts[user], let id = this.id else { throw Mismatch("a conversation was not learned") }
@@ -116,7 +118,7 @@ extension ReferenceModel {
     return seen
   }
 
-  /// The user's list: of those that are archived, of the others, or of all.
+  /// The user's list: the archived conversations, the others, or all.
   func list(_ archived: ListQuery.Archived, _ user: User) throws -> [Conversation] {
     try talks.indices.filter { talk in
       guard let part = talks[talk].parts[user], isListed(talk, user) else { return false }
@@ -131,13 +133,13 @@ extension ReferenceModel {
     .map(\.seen)
   }
 
-  /// What a user calls a conversation.
+  /// The title of a conversation for a user: their own name for it, the handle of the other user, or the title of the group.
   func title(_ talk: Int, to user: User) -> String? {
     talks[talk].parts[user]?.ownName ?? talks[talk].partner(of: user).map { handle($0).description }
       ?? talks[talk].face(for: user).title
   }
 
-  /// Who has received and read a message, oldest first, as a user sees it.
+  /// The receipts of a message that a user sees, oldest first.
   func receipts(_ seq: Int, _ talk: Int, to user: User) throws -> [Receipt] {
     let this = talks[talk]
     let sender = this.said[seq - 1].sender
@@ -161,7 +163,7 @@ extension ReferenceModel {
     }
   }
 
-  /// When a user received a message.
+  /// The time when a message was delivered to a user.
   private func delivery(of seq: Int, _ talk: Int, to user: User) -> Timestamp? {
     for entry in entries where entry.talk == talk {
       if case .got(let range, user) = entry.kind, range.contains(seq) { return entry.at }

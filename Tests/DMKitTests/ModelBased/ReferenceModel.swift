@@ -2,74 +2,75 @@
 @testable import DMStore
 @testable import TestSupport
 
-/// What users should see of a store according to the rules.
+/// A simple model of a store, which computes from the rules what each user must see.
 ///
-/// It stores no counts and looks everything up. Users and conversations are indices; the store's keys are larger by one.
+/// The model stores no counts: it computes them each time. Users and conversations are indices; the store's keys are
+/// larger by one.
 struct ReferenceModel {
   typealias User = Int
 
-  /// That an act is not to be done, and how the store has to say so.
+  /// The error code with which the store must refuse an act.
   struct Refusal: Error {
     let code: DMError.Code
 
     init(_ code: DMError.Code) { self.code = code }
   }
 
-  /// A message.
+  /// A message, an announcement or a tombstone.
   struct Said {
     let sender: User
     var text: String?
     var nonce: String?
-    /// A message of the same conversation.
+    /// The number of a message in the same conversation.
     var replyTo: Int?
     var lifetime: Duration?
     var kind: Message.SystemKind?
     var subject: String?
     var mentions: [User] = []
-    /// In the order in which they were given.
+    /// The reactions, oldest first.
     var reactions: [(user: User, emoji: String)] = []
-    /// Those who have a receipt for it.
+    /// The users with a receipt for the message.
     var readers: Set<User> = []
     var editedAt: Timestamp?
     var expiresAt: Timestamp?
-    /// Its time is over, whether anybody has noticed or not.
+    /// Whether the message has expired, even if it is not a tombstone yet.
     var hasExpired = false
-    /// Set when it is a tombstone.
+    /// The time of deletion, if the message is a tombstone.
     var deletedAt: Timestamp?
-    // What the store alone decides, learned from it once.
+    // Chosen by the store, and learned from it once.
     var id: Identifier?
     var createdAt = Timestamp(microseconds: 0)
   }
 
-  /// What a conversation is to one who is in it, or was.
+  /// The state of a conversation for a present or former participant.
   struct Part {
-    /// When the user was in it: from after one message to another, both numbers; no end while they are.
+    /// The times of membership: from after the message `after` up to the message `until`; nil while the user is a member.
     var spells: [(after: Int, until: Int?)]
-    /// What the user has deleted for themselves.
+    /// The messages that the user deleted for themselves.
     var deleted: Set<Int> = []
-    /// What the user has marked, and what is no news to them because it was said without them.
+    /// The messages that the user marked as read, and those that count as read because the user was not a member.
     var read: Set<Int> = []
     var delivered = 0
-    /// Grows from each who joins to the next.
+    /// The position of the user in the order of joining.
     var joined: Int
     var isOwner = false
     var isPinned = false
     var isArchived = false
-    /// Deleted from the user's lists.
+    /// Whether the user has deleted the conversation, so that it is not listed.
     var isGone = false
     var draft: String?
     var ownName: String?
     var mutedUntil: Timestamp?
-    /// The group as it was when they left.
+    /// The group as it was when the user left.
     var former: Face?
-    /// Of the receipts of others, those that there were when they left.
+    /// How many entries and receipts there were when the user left.
     var past: Past?
 
     var isIn: Bool { spells.last.map { $0.until == nil } ?? false }
     func includes(_ seq: Int) -> Bool { spells.contains { $0.after < seq && seq <= $0.until ?? .max } }
   }
 
-  /// What a participant sees of a group besides what is said.
+  /// The data of a group that its participants see, without the messages.
   struct Face {
     let title: String?
     let avatar: String?
@@ -77,7 +78,7 @@ struct ReferenceModel {
     let members: [User]
   }
 
-  /// How much of a group had happened at some time.
+  /// How much had happened when a user left a group.
   struct Past {
     let entries: Int
     let receipts: Int
@@ -86,7 +87,7 @@ struct ReferenceModel {
 
   /// A conversation.
   struct Talk {
-    /// Nil of a group.
+    /// The two users of a direct conversation; nil for a group.
     let pair: (User, User)?
     let creator: User
     var title: String?
@@ -94,22 +95,22 @@ struct ReferenceModel {
     var lifetime: Duration?
     var said: [Said] = []
     var parts: [User: Part] = [:]
-    /// Stretches that were read at once.
+    /// The read receipts, each for a range of messages.
     var receipts: [(user: User, range: SeqRange, at: Timestamp?)] = []
-    // What the store alone decides.
+    // Chosen by the store, and learned from it.
     var id: Identifier?
     var createdAt = Timestamp(microseconds: 0)
 
     func has(_ user: User) -> Bool { pair.map { $0.0 == user || $0.1 == user } ?? (parts[user] != nil) }
-    /// The other of a pair.
+    /// The other user of a direct conversation.
     func partner(of user: User) -> User? { pair.map { $0.0 == user ? $0.1 : $0.0 } }
-    /// What a user sees of it, who is in it or was.
+    /// The data of the group that a present or former member sees.
     func face(for user: User) -> Face {
       parts[user]?.former
         ?? Face(
           title: title, avatar: avatar, lifetime: lifetime, members: parts.filter(\.value.isIn).map(\.key).sorted())
     }
-    /// The title alone, which is asked for each message.
+    /// The title that a user sees; separate from `face` because it is needed for each message.
     func title(for user: User) -> String? { if let former = parts[user]?.former { former.title } else { title } }
     func end(for user: User) -> Int { parts[user]?.spells.last.flatMap(\.until) ?? said.count }
   }
@@ -117,11 +118,11 @@ struct ReferenceModel {
   let names: [String]
   var store = Identifier(high: 0, low: 0)
   var talks: [Talk] = []
-  /// By user, those that they block, in the order in which they were blocked.
+  /// By user, the users that they block, in the order of blocking.
   var blocks: [[User]]
   var reports: [(talk: Int, seq: Int, reporter: User, reason: String?, text: String?)] = []
   var entries: [Entry] = []
-  /// When what has expired was to expire, unless it is a tombstone.
+  /// The expired messages that are not tombstones yet, each with its time of expiry.
   var unnoticed: [(at: Timestamp, talk: Int, seq: Int)] = []
   private var joinings = 0
 
@@ -138,19 +139,19 @@ struct ReferenceModel {
   func handle(_ user: User) -> Handle { Handle(stored: names[user]) }
   func user(_ name: String) -> User? { names.firstIndex { $0 == name } }
 
-  // MARK: Who sees what
+  // MARK: Visibility
 
   func isIn(_ user: User, _ talk: Int) -> Bool { talks[talk].parts[user]?.isIn ?? false }
 
   func hasBlocked(_ user: User, _ other: User) -> Bool { blocks[user].contains(other) }
 
-  /// Whether a message is hidden from a user, of any sender.
+  /// Whether a message is hidden from a user, without regard to blocks.
   func isHidden(_ seq: Int, _ talk: Int, from user: User) -> Bool {
     guard let part = talks[talk].parts[user] else { return true }
     return !part.includes(seq) || part.deleted.contains(seq)
   }
 
-  /// Whether a message reached a user, be it gone by now.
+  /// Whether a message reached a user, even if it was deleted or has expired since.
   func reaches(_ seq: Int, _ talk: Int, _ user: User) -> Bool {
     !isHidden(seq, talk, from: user) && !hasBlocked(user, talks[talk].said[seq - 1].sender)
   }
@@ -167,7 +168,7 @@ struct ReferenceModel {
     return (0..<talks[talk].said.count).map { $0 + 1 }.filter { sees($0, talk, user) }
   }
 
-  /// Whether a message cannot be news to a user, or they have marked it.
+  /// Whether a message counts as read for a user.
   func countsAsRead(_ seq: Int, _ talk: Int, by user: User) -> Bool {
     let said = talks[talk].said[seq - 1]
     return said.sender == user || said.kind != nil || said.deletedAt != nil
@@ -178,7 +179,8 @@ struct ReferenceModel {
     visible(talk, user).filter { !countsAsRead($0, talk, by: user) }
   }
 
-  /// How far a message has come by those who count; by all others where `counts` is nil.
+  /// The status of a message from the receipts of those other users that `counts` includes; if `counts` is nil, of all
+  /// other users.
   private func status(
     _ seq: Int, _ talk: Int, _ readers: Set<User>, _ delivered: [User: Int], by counts: ((User) -> Bool)?
   ) -> Message.Status {
@@ -188,7 +190,7 @@ struct ReferenceModel {
     return delivered.contains { isOther($0.key) && $0.value >= seq } ? .delivered : .sent
   }
 
-  /// How far a message has come as a user sees it.
+  /// The status of a message as a user sees it.
   func status(_ seq: Int, _ talk: Int, to user: User) -> Message.Status {
     let this = talks[talk]
     return status(seq, talk, this.readers(seq, visibleTo: user), this.delivered(visibleTo: user)) {
@@ -196,7 +198,7 @@ struct ReferenceModel {
     }
   }
 
-  /// The same by all others, and by those that its sender does not block.
+  /// The status from the receipts of all other users, and from those of the users that the sender does not block.
   func statuses(_ seq: Int, _ talk: Int) -> (all: Message.Status, counted: Message.Status) {
     let said = talks[talk].said[seq - 1]
     let delivered = talks[talk].parts.mapValues(\.delivered)
@@ -211,9 +213,9 @@ struct ReferenceModel {
     return !(talks[talk].partner(of: user).map { hasBlocked(user, $0) } ?? false)
   }
 
-  // MARK: What names mean
+  // MARK: References
 
-  /// The conversation that a user means; nil when it is the direct one in which nothing was said yet.
+  /// The conversation that a reference of a user names; nil for a direct conversation that does not exist yet.
   func find(_ reference: ConversationReference, _ user: User) throws(Refusal) -> Int? {
     switch reference {
     case .direct(let handle):
@@ -239,7 +241,7 @@ struct ReferenceModel {
     return talk
   }
 
-  /// The message that a user means, if there is one, whether they see it or not.
+  /// The message that a reference names, whether the user sees it or not.
   func address(
     _ reference: MessageReference, in given: Int? = nil, _ user: User
   ) throws(Refusal) -> (talk: Int, seq: Int) {
@@ -271,7 +273,7 @@ struct ReferenceModel {
     return address
   }
 
-  /// - Throws: `not_allowed` for one who is out of it.
+  /// - Throws: `not_allowed` if the user is not in the conversation.
   func checkIn(_ user: User, _ talk: Int) throws(Refusal) {
     guard isIn(user, talk) else { throw Refusal(.notAllowed) }
   }

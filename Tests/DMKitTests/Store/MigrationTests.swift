@@ -55,7 +55,7 @@ struct MigrationTests {
     #expect(try store.integers("SELECT count(*) FROM store") == [[1]])
   }
 
-  @Test func `a store that is opened again keeps its identity`() throws {
+  @Test func `a store that is opened again keeps its id`() throws {
     let store = try TemporaryStore()
     let before = try store.texts("SELECT hex(uuid) FROM store")
     try store.messenger("bob").say("hi", to: "alice")
@@ -260,7 +260,7 @@ struct MigrationTests {
 }
 
 extension TemporaryStore {
-  /// The schema, whatever order it was made in.
+  /// The statements of the schema, sorted by name, because migrations may create them in another order.
   fileprivate func schema() throws -> [String] {
     try texts("SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL ORDER BY name")
   }

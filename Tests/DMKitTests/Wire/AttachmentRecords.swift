@@ -14,7 +14,7 @@ extension RecordsTests {
     #"{"type":"attachment","id":"019ac5f2-0a3b-7c4d-8e5f-0123456789ab","kind":"file","name":"core.gz","#
     + #""mime_type":"application/gzip","size_bytes":5,"sha256":"\#(hash)"}"#
 
-  /// No attachment has a waveform and a width.
+  /// An attachment with all fields; a real one never has both a waveform and a width.
   static let fullAttachment = {
     var attachment = bareAttachment
     (attachment.width, attachment.height, attachment.duration) = (4, 3, .milliseconds(1_250))
@@ -25,7 +25,7 @@ extension RecordsTests {
   }()
 }
 
-/// All that stands in any attachment record: of one that was sent, and of one that was saved.
+/// All members of attachment records: those of a sent attachment and those of a saved one.
 struct FullAttachment: Record {
   func write(to json: inout JSONWriter) {
     let members = [
@@ -38,7 +38,7 @@ struct FullAttachment: Record {
     }
     var plain = JSONWriter()
     RecordsTests.fullAttachment.write(to: &plain)
-    // What is alike stands once.
+    // The members that both records have are written once.
     json.append(lines: members[0].dropLast() + members[1].dropFirst(plain.bytes.count - 1))
   }
 }

@@ -4,7 +4,7 @@ import DMStore
 @testable import DMPostgres
 
 extension RecordsTests {
-  /// What dm-sync(1) and dm-hub(8) print: full or not.
+  /// The records that dm-sync(1) and dm-hub(8) print, with all members or with only the required ones.
   static func hubRecords(isFull: Bool) -> [any Record] {
     let (last, text) = (isFull ? time : nil, isFull ? "text" : nil)
     return [

@@ -5,11 +5,13 @@ import Testing
 @testable import DMModel
 @testable import TestSupport
 
-/// What is printed and what the schema says are two texts; here they are held together.
+/// The code that writes records is compared with the schema, which is written separately.
 struct RecordsTests {
   static let id = Identifier(high: 0x019a_c5f2_0a3b_7c4d, low: 0x8e5f_0123_4567_89ab)
   static let time = Timestamp(microseconds: 1_795_271_400_123_456)
-  /// No message has all of it; what is left out is no matter of the writer's.
+  /// A message with all fields.
+  ///
+  /// No real message has all of them, but the writer writes every field that is set.
   static let message = Message(
     id: id, conversationID: id, conversation: ConversationLabel(title: "ops", isGroup: true, reference: "+ops"), seq: 7,
     sender: Handle(stored: "bob"), senderName: "Bob", isMine: true, isUnread: true, readByCount: 1, readBy: [bob],
@@ -60,7 +62,7 @@ struct RecordsTests {
       messageID: id, conversationID: id, seq: 7, sender: bob, user: bob, reason: reason, text: text, reportedAt: time)
   }
 
-  /// What a stream says, which always has a cursor: full or not.
+  /// The records of a stream, which always have a cursor; their other members are all set or only the required ones.
   private static func stream(_ message: Message, _ conversation: Conversation) -> [any Record] {
     var changed = conversation
     if changed.title != nil { changed.replaces = id }
@@ -139,7 +141,7 @@ struct RecordsTests {
     for record in Self.minimal {
       let object = try line(record)
       let (names, schema) = (object.members.map(\.name), try schema(object))
-      // A stream has a cursor always.
+      // A record of a stream always has a cursor, although the schema lists it as optional.
       let isOfStream = record is MessagingEvent && names.last == "cursor"
       #expect(names == schema.fields.filter { !$0.isOptional || isOfStream && $0.name == "cursor" }.map(\.name))
     }

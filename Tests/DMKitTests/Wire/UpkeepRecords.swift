@@ -6,7 +6,7 @@ import DMSystem
 @testable import DMUpkeep
 
 extension RecordsTests {
-  /// What dm-doctor(1) prints: full or not.
+  /// The records that dm-doctor(1) prints, with all members or with only the required ones.
   static func upkeepRecords(isFull: Bool) -> [any Record] {
     let last = isFull ? time : nil
     let text = isFull ? "text" : nil

@@ -2,7 +2,7 @@ import Foundation
 import JSONSupport
 import Testing
 
-/// A line that is wrong, and the code that says so.
+/// An invalid input line, and the error code that it gets.
 struct BadLine: Sendable, CustomTestStringConvertible {
   let name: String
   let bytes: [UInt8]
@@ -91,7 +91,7 @@ private func send(_ text: [UInt8]) -> [UInt8] {
       send(#""attachments":[\#(Array(repeating: #""PREPARED""#, count: 33).joined(separator: ","))]"#), "bad_field"),
   ]
 
-  /// alice, bob and carol; two groups of one title; a nonce that is taken; a message to carol.
+  /// A store with alice, bob and carol, two groups with the same title, a used nonce, and a message to carol.
   private func filled() throws -> ToolFixture { try ToolFixture(copyOf: Self.template.get()) }
 
   private static let template = Result {

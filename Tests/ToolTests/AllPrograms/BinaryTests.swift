@@ -14,7 +14,7 @@ import Testing
   private static let released = "\(repository)/bin/dm"
   private static let isReleased = FileManager.default.fileExists(atPath: released)
 
-  /// The libraries of Swift and of C++ are within it: each that is loaded makes every start slower.
+  /// The libraries of Swift and C++ are linked statically, because each shared library makes every start slower.
   @Test(.enabled(if: isReleased, "there is no bin/; 'make build' makes one"))
   func `released programs link only the libraries of C and SQLite`() throws {
     let libraries = try ToolFixture().done("objdump", ["-p", Self.released]).stdout.split(separator: "\n")

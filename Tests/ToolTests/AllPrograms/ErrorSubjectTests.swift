@@ -2,7 +2,7 @@ import Foundation
 import JSONSupport
 import Testing
 
-/// Errors name what was typed.
+/// Errors name users, conversations and messages as they were typed.
 @Suite struct ErrorSubjectTests {
   private func fixture() throws -> ToolFixture {
     let f = try ToolFixture()
@@ -24,7 +24,9 @@ import Testing
     ("alice", "dm-edit report +g:2", "'+g:2'"), ("bob", "dm-edit report +g:1", "'+g:1'"),
     ("bob", "dm-send alice --forward +g:1", "'+g:1'"),
   ])
-  func `a refusal names the reference that was typed and no UUID`(user: String, call: String, subject: String) throws {
+  func `an error about a conversation or message names it as it was typed, without a UUID`(
+    user: String, call: String, subject: String
+  ) throws {
     let f = try fixture()
     let words = call.split(separator: " ").map(String.init)
     let outcome = try f.run(words[0], Array(words.dropFirst()), as: user)
@@ -33,7 +35,7 @@ import Testing
     #expect(outcome.stderr.firstMatch(of: /[0-9a-f]{8}-[0-9a-f]{4}-/) == nil, "\(outcome.stderr)")
   }
 
-  @Test func `a refusal names the UUID if a UUID was typed`() throws {
+  @Test func `an error about a conversation names its UUID if the UUID was typed`() throws {
     let f = try fixture()
     let id = try #require(try f.done("dm-conversation", ["show", "+g"], as: "bob").record["id"]?.string)
     #expect(try f.run("dm-conversation", ["remove", id, "alice"], as: "bob").stderr.contains("'\(id)'"))
@@ -61,7 +63,7 @@ import Testing
     #expect(folder.stderr.contains("is a folder; pack it with tar"), "\(folder.stderr)")
   }
 
-  @Test func `the error for an unknown user says how to add them`() throws {
+  @Test func `the error for an unknown user says how to add the user`() throws {
     let f = try fixture()
     let outcome = try f.run("dm-send", ["zebedee", "x"], as: "alice")
     #expect(outcome.stderr.contains("add them with 'dm-user add'"), "\(outcome.stderr)")

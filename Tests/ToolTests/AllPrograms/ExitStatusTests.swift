@@ -18,9 +18,9 @@ struct StatusRow: Sendable, CustomTestStringConvertible {
 }
 
 @Suite struct ExitStatusTests {
-  /// All but two: 69 is of a hub, which there is none of yet, and 70 would be a bug.
+  /// A call for each exit status, except 69, which needs a hub, and 70, which would be a bug.
   ///
-  /// Busy stores (75), unwritable outputs (74) and stores that are not usable (74, 78) have suites of their own.
+  /// Busy stores (75), gaps (76), unwritable output (74) and unusable stores (74, 78) have suites of their own.
   static let rows: [StatusRow] = [
     StatusRow(0, "dm-list", []),
     StatusRow(0, "dm-list", ["--match", "nobody is called like this"]),
@@ -158,7 +158,7 @@ struct StatusRow: Sendable, CustomTestStringConvertible {
   }
 
   @Test(arguments: rows)
-  func `each call exits with the status in the table`(row: StatusRow) throws {
+  func `each call in the table exits with its status`(row: StatusRow) throws {
     let f = try ToolFixture(copyOf: Self.template.get())
     let id = try f.done("dm-conversation", ["show", "bob"], as: "alice").record["id"]?.string ?? ""
     let file = f.directory + "/file"

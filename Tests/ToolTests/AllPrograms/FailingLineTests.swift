@@ -2,12 +2,12 @@ import Foundation
 import JSONSupport
 import Testing
 
-/// Lines that fail among lines that do not: what fails leaves nothing behind, and stops nothing.
+/// Batches in which some lines fail: a failing line changes nothing, and the other lines are handled.
 struct FailingLineTests {
   struct Batch: Sendable, CustomTestStringConvertible {
     let program: String
     var arguments: [String] = []
-    /// Lines that fail, each after the program may have begun to write.
+    /// Lines that fail, perhaps after the program has begun to write.
     let failing: [String]
     let good: String
 
@@ -36,7 +36,7 @@ struct FailingLineTests {
     Batch(
       program: "dm-import",
       failing: [
-        // A file that cannot be read, a conversation of others that is in use, and what is said in it.
+        // A file that cannot be read, a conversation that others use, and a message in this conversation.
         #"{"conversation":"new","sender":"eve","attachments":[{"path":"loop"}],\#(past)}"#, group,
         #"{"conversation_id":"\#(absent)","sender":"bob","text":"x",\#(past)}"#,
         #"{"conversation":"new","sender":"a b","text":"x",\#(past)}"#,
@@ -61,7 +61,7 @@ struct FailingLineTests {
     #expect(Set(readers) == Set(Self.batches.map(\.program)))
   }
 
-  /// What the store has: every row but those of the last use, and of the log.
+  /// The numbers of rows in the tables that a failing line must not change.
   private func rows(_ f: ToolFixture) throws -> String {
     try [
       "conversation", "participant", "message", "user", "attachment", "conversation_alias", "reaction", "read_range",
@@ -87,7 +87,7 @@ struct FailingLineTests {
         batch.program, options + batch.arguments, as: "alice",
         stdin: Input(lines: lines.map { $0.replacing("ID", with: scene.id) }))
     }
-    // With the lines that fail, in one transaction, and without them.
+    // `mixed` gets the failing lines and the good line in one transaction, `plain` gets only the good line.
     let (mixed, plain) = (try scene(), try scene())
     let outcome = try run(batch.failing + [batch.good] + batch.failing, mixed)
     #expect(outcome.status == .exit(1), "\(outcome.stderr)")

@@ -2,9 +2,9 @@ import Foundation
 import JSONSupport
 import Testing
 
-/// Texts that would act on a terminal, end a line or reorder it, come back exactly and reach no terminal.
+/// Texts with control characters: programs return them unchanged in JSON, and never print them raw on a terminal.
 @Suite struct HostileTextTests {
-  /// Each hidden character but NUL, and what they are used for.
+  /// A text with all hidden characters except NUL, and texts that misuse some of them.
   static let texts: [String] = {
     let ranges: [ClosedRange<UInt32>] = [
       0x01...0x1F, 0x7F...0x9F, 0x61C...0x61C, 0x200E...0x200F, 0x2028...0x202E, 0x2066...0x2069, 0xFEFF...0xFEFF,
@@ -29,7 +29,7 @@ import Testing
     #expect(!outcome.output.isEmpty)
     let hidden = hiddenBytes(in: outcome.output, allowing: [0x0A])
     #expect(hidden.isEmpty, "\(program): \(outcome.stdout)")
-    // Colours change nothing else.
+    // With colors, the output has the same text.
     let colored = try shown(colors: true).stdout.replacing(#/\u{1B}\[[0-9;]*m/#, with: "")
     #expect(colored == outcome.stdout)
   }
@@ -50,7 +50,7 @@ import Testing
     try check(terminal: "dm-tail", ["bob"], f, "alice")
     try check(terminal: "dm-tail", [], f, "alice")
     try check(terminal: "dm-list", [], f, "alice")
-    // Another reader of JSON gets the same bytes.
+    // jq reads the same bytes from the JSON.
     let read = try f.shell("dm-tail bob -n 1 --peek | jq -j .text", as: "alice")
     #expect(read.output == Array(text.utf8))
   }
@@ -68,7 +68,7 @@ import Testing
     for call in ["dm-chat bob", "dm-chat"] {
       let outcome = try f.shell("printf '\\004' | script -qec '\(call)' /dev/null", as: "alice")
       #expect(outcome.status == .exit(0), "\(outcome.stdout)")
-      // The only sequences are those that Window prints, of which none has a number but for a row.
+      // Removes the escape sequences that `Window` prints; no others are allowed.
       let words = outcome.stdout.replacing(#/\u{1B}\[(\?2004[hl]|0m|[0-9]*H|J|K)/#, with: "")
       #expect(words.contains("-- ") && words.count > 20)
       let hidden = hiddenBytes(in: Array(words.utf8), allowing: [0x0A, 0x0D])
@@ -78,7 +78,7 @@ import Testing
 
   @Test(arguments: texts)
   func `control characters in titles and profiles reach no terminal`(text: String) throws {
-    // A title and a display name are short.
+    // Titles and display names have a maximum length.
     let short = String(String.UnicodeScalarView(text.unicodeScalars.filter { $0 != "\n" }.prefix(60)))
     let f = try ToolFixture()
     try f.addUsers("alice", "bob")
@@ -121,7 +121,7 @@ import Testing
   }
 
   @Test func `handles that look alike but differ in bytes are different users`() throws {
-    // Once composed, once decomposed: equal to a person and to Swift, two names to the store.
+    // The same letter, composed and decomposed: equal to a person and in Swift, but two handles in the store.
     let (one, other) = ("\u{E9}", "e\u{301}")
     let f = try ToolFixture()
     try f.addUsers("alice", one, other)
@@ -132,7 +132,7 @@ import Testing
     #expect(records[0]["conversation_id"] != records[1]["conversation_id"])
   }
 
-  @Test func `the same nonce with a text of other bytes is a conflict`() throws {
+  @Test func `the same nonce with a text that looks the same but has other bytes is a conflict`() throws {
     let f = try ToolFixture.filled()
     try f.done("dm-send", ["bob", "--nonce", "n", "\u{E9}"], as: "alice")
     let outcome = try f.run("dm-send", ["bob", "--nonce", "n", "e\u{301}"], as: "alice")
@@ -144,7 +144,7 @@ import Testing
     let outcome = try f.shell(#"dm-send bob "$(printf 'gr\374n')""#, as: "alice")
     #expect(outcome.status == .exit(65))
     #expect(outcome.output.isEmpty)
-    // The same bytes from standard input are.
+    // The same bytes on standard input are refused, too.
     let piped = try f.run("dm-send", ["bob"], as: "alice", stdin: .bytes([0x67, 0x72, 0xFC, 0x6E]))
     #expect(piped.status == .exit(65))
   }

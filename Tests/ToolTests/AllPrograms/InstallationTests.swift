@@ -3,7 +3,7 @@ import Testing
 
 @testable import TestSupport
 
-/// What `make install` puts where, and the file that is all programs.
+/// The files that `make install` installs, and `dm`, the one executable that contains all programs.
 @Suite struct InstallationTests {
   @Test(arguments: ToolFixture.programs + ToolFixture.hubPrograms)
   func `dm with an action runs the program of that action`(program: String) throws {
@@ -18,7 +18,7 @@ import Testing
     #expect(wrong.status == .exit(66) && wrong.stderr.hasPrefix("dm-sync: "), "\(wrong.stderr)")
   }
 
-  @Test func `dm lists every program, and suggests one for a misspelt action`() throws {
+  @Test func `dm lists every program, and suggests the right action for a misspelled one`() throws {
     let f = try ToolFixture()
     let list = try f.done("dm").stdout
     for program in ToolFixture.programs + ToolFixture.hubPrograms {

@@ -3,7 +3,7 @@ import JSONSupport
 import Testing
 
 @Suite(.serialized) struct LongLineTests {
-  /// Twice the memory that a program may use; in `make torture` a gigabyte.
+  /// The length of the line: twice the memory that a program may use; in `make torture`, 1 GiB.
   private static let mebibytes = Torture.size(128, long: 1024)
 
   @Test(arguments: ["dm-send", "dm-import", "dm-read"])
@@ -17,7 +17,7 @@ import Testing
     let first = try live.record(within: 120)
     #expect(first["code"]?.string == "line_too_long")
     #expect(first["line"]?.int == 1)
-    // To send it is a message; for the others it lacks something.
+    // For dm-send, this line is a message; for the other programs, it lacks a field.
     let second = try live.record()
     #expect(program == "dm-send" ? second["text"]?.string == "after" : second["line"]?.int == 2)
     let peak = try live.peak()

@@ -2,9 +2,9 @@ import Foundation
 import JSONSupport
 import Testing
 
-/// Negative numbers of messages, which count among those that the user sees.
+/// Negative message numbers, which count back from the last message that the user sees.
 @Suite struct NegativeNumberTests {
-  /// The last messages of +g are each hidden from bob for another reason; bob sees 1 to 5 and 7.
+  /// A group +g in which bob sees only messages 1 to 5 and 7: the others were deleted, expired or sent by a blocked user.
   private func fixture() throws -> ToolFixture {
     let f = try ToolFixture()
     try f.addUsers("alice", "bob", "carol")
@@ -23,7 +23,7 @@ import Testing
     try f.done("dm-tail", arguments, as: "bob").records.compactMap { $0["seq"]?.int }
   }
 
-  @Test func `dm-tail counts negative numbers among the messages that the user sees`() throws {
+  @Test func `for negative message numbers, dm-tail counts only the messages that the user sees`() throws {
     let f = try fixture()
     #expect(try seqs(f, "+g") == [1, 2, 3, 4, 5, 7])
     #expect(try seqs(f, "+g", "-1") == [7])
@@ -50,7 +50,7 @@ import Testing
     #expect(reply.contains(id), "\(reply)")
   }
 
-  @Test func `a negative number before the first message that the user sees gives an error with their count`()
+  @Test func `a negative number beyond the first visible message gives an error with the number of visible ones`()
     throws
   {
     let f = try fixture()

@@ -3,7 +3,7 @@ import Testing
 
 @testable import TestSupport
 
-/// The options in the sources against those that the programs list.
+/// Compares the options in the sources with those in the help.
 @Suite struct OptionTests {
   /// The options that a program declares, as they are typed: `static let limit = Option("limit", …`.
   private func declared(by program: String) throws -> [String] {
@@ -23,7 +23,7 @@ import Testing
     let help = try ToolFixture().done(program, ["--help"]).stdout
     let words = Set(help.split { " ,\n".contains($0) }.map(String.init))
     let declared = try declared(by: program)
-    for option in declared { #expect(words.contains(option), "\(option) is declared and not listed in the Command") }
+    for option in declared { #expect(words.contains(option), "\(option) is declared, but is not in the help") }
     #expect(!declared.isEmpty)
   }
 }

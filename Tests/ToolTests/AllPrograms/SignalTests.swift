@@ -4,7 +4,7 @@ import JSONSupport
 import Testing
 
 @Suite struct SignalTests {
-  /// More than any pipe holds.
+  /// A store with more messages than fit into a pipe.
   private func long() throws -> ToolFixture {
     let f = try ToolFixture()
     try f.addUsers("alice", "bob")
@@ -30,7 +30,7 @@ import Testing
     let outcome = try f.shell(
       before + "yes '\(line)' | { dm-send; echo $? >&2; } | head -n 1", as: "alice", validatedAs: "dm-send")
     #expect(try outcome.records.count == 1)
-    // What yes(1) has to say of its own broken pipe, when that does not kill it, is not of interest.
+    // If SIGPIPE does not kill yes(1), it prints an error of its own, which does not matter here.
     #expect(outcome.stderr.split(separator: "\n").contains { $0 == "\(128 + SIGPIPE)" })
     try f.checkIntegrity()
   }

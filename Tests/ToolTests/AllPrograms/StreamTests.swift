@@ -3,7 +3,7 @@ import Glibc
 import JSONSupport
 import Testing
 
-/// Each program with arguments that make it print something in `filled` stores.
+/// Calls that print something in the store of `ToolFixture.filled`.
 let printingCalls: [(program: String, arguments: [String], input: String)] = [
   ("dm-conversation", ["show", "bob"], ""),
   ("dm-import", [], #"{"conversation":"old","sender":"eve","text":"hi","created_at":"2004-11-15T00:00:01Z"}"# + "\n"),
@@ -15,7 +15,7 @@ let printingCalls: [(program: String, arguments: [String], input: String)] = [
 ]
 
 extension ToolFixture {
-  /// alice and bob, who wrote two messages that alice has not read.
+  /// A store in which bob has sent alice two messages, which alice has not read.
   static func filled() throws -> ToolFixture { try ToolFixture(copyOf: template.get()) }
 
   private static let template = Result {

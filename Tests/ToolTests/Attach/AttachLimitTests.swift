@@ -2,9 +2,9 @@ import Foundation
 import Glibc
 import Testing
 
-/// Where a fetch may write, how large a file may be, and what is on the disk when a program answers.
+/// The folders that `dm-attach --get` may write to, the maximum size of a file, and the folders that are synced.
 struct AttachLimitTests {
-  /// A store in which alice has sent bob an attachment that is called like the database.
+  /// A store in which alice has sent bob an attachment, by default with the name of the database file.
   private func planted(_ name: String = "dm.sqlite") throws -> ToolFixture {
     let f = try ToolFixture()
     try f.addUsers("alice", "bob")
@@ -14,7 +14,7 @@ struct AttachLimitTests {
     return f
   }
 
-  /// Every file of the store, but for what SQLite makes while it is read.
+  /// The files of the store, except those that SQLite creates when it reads.
   private func files(_ f: ToolFixture) throws -> String {
     try f.done("sh", ["-c", "cd \"$0\" && find . -type f ! -name '*-wal' ! -name '*-shm' | sort", f.store]).stdout
   }
@@ -51,7 +51,7 @@ struct AttachLimitTests {
     let other = f.directory + "/other"
     try f.done("sh", ["-c", "mkdir -p \"$0/notes\" && : >\"$0/\(mark)\"", other])
     #expect(try f.run("dm-attach", ["--get", "alice:1", "-o", other], as: "bob").status == .exit(73))
-    // A folder that no store uses is no part of it.
+    // A subfolder that the store does not use may be written to.
     try f.done("dm-attach", ["--get", "alice:1", "-o", other + "/notes"], as: "bob")
   }
 
@@ -81,7 +81,7 @@ struct AttachLimitTests {
 
   @Test func `a pipe is refused as soon as it has more than --max-size`() throws {
     let f = try planted()
-    // It would never end.
+    // The output of yes(1) never ends.
     let outcome = try f.shell("yes | dm-attach --max-size 1M -", as: "alice", validatedAs: "dm-attach")
     #expect(outcome.status == .exit(65) && outcome.stderr.contains("--max-size"), "\(outcome.stderr)")
     try f.done("sh", ["-c", "yes | head -c 1048576 | dm-attach --max-size 1M -"], as: "alice")
@@ -94,7 +94,7 @@ struct AttachLimitTests {
     "--transcode M", "--max-size 9223372036854775807T", "--max-size 18446744073709551617k", "--max-size 5",
     "--max-size -1k", "--max-size k", "--max-size=",
   ])
-  func `an invalid or too large number is a usage error`(options: String) throws {
+  func `an invalid or too large size for --transcode or --max-size is a usage error`(options: String) throws {
     let f = try planted()
     let outcome = try f.shell("dm-attach \(options) - </dev/null", as: "alice", validatedAs: "dm-attach")
     #expect(outcome.status == .exit(64), "\(outcome.status) \(outcome.stderr)")
@@ -103,7 +103,8 @@ struct AttachLimitTests {
   @Test(.enabled(if: CrashTests.canTrace, "needs strace"))
   func `a content folder left by a killed program is synced before the next program answers`() throws {
     let f = try planted()
-    // Made by one that was killed before it could have it on the disk: of the same contents, so of the same folder.
+    // Leaves the folder as a program does that was killed before syncing it. The next content is the same, so it needs
+    // this folder.
     try f.done("sh", ["-c", "rm \"$0\"/attachments/*/*", f.store])
     let made = try f.done("find", [f.store + "/attachments", "-mindepth", "1", "-type", "d"]).stdout
     #expect(made.split(separator: "\n").count == 1)

@@ -1,25 +1,25 @@
 import Testing
 
-/// A real file, how it is made, and what comes of it with the tools of the field and without them.
+/// A file, the script that makes it, and the expected attachment with and without external tools such as ffmpeg.
 struct AttachRow: Sendable, CustomTestStringConvertible {
-  /// What is looked at in the attachment.
+  /// The properties of the attachment that are compared.
   struct Result: Sendable {
     var kind = "image"
     var type = "image/jpeg"
-    /// As it is looked at.
+    /// The width and height of the image as it is shown.
     var size: String?
     var hasThumbnail = false
     var hasDuration = false
-    /// The code of the error instead.
+    /// The code of the error, if the file is refused.
     var refusal: String?
-    /// Whether the bytes come back as they were.
+    /// Whether the receiver gets the same bytes.
     var isUnchanged = false
-    /// Whether where it was made is still told, and that said on standard error.
+    /// Whether the file keeps its location; a warning must say so.
     var keepsLocation = false
   }
 
   let file: String
-  /// For sh(1), in a folder with `upright.png`, of 120 by 80 pixels, the upper left of which are red.
+  /// A script of sh(1) for a folder with `upright.png`, an image of 120 by 80 pixels that is red at the upper left.
   let make: String
   let withTools: Result
   let without: Result
@@ -32,7 +32,7 @@ struct AttachRow: Sendable, CustomTestStringConvertible {
     -XMP:Creator=alice -Artist=alice -Comment=home
     """
 
-  /// A photo that has to be turned to be looked at; what undoes a turn is done to it first.
+  /// A photo with an orientation in its metadata; `undo` turns the pixels the opposite way, so it is shown upright.
   private static func turned(_ orientation: Int, _ ending: String, _ undo: String, _ type: String) -> AttachRow {
     let file = "turned-\(orientation).\(ending)"
     let make =
@@ -137,7 +137,7 @@ struct AttachRow: Sendable, CustomTestStringConvertible {
       withTools: Result(kind: "video", type: "video/mp4", size: "64x96", hasThumbnail: true, hasDuration: true),
       without: Result(
         kind: "video", type: "video/mp4", size: "64x96", hasDuration: true)),
-    // What ffmpeg does not write into an MP4 is cut where it is.
+    // ffmpeg does not write PCM audio into an MP4 file, so the metadata is removed in place.
     AttachRow(
       file: "with-pcm.mp4",
       make:

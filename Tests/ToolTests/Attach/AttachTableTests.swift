@@ -2,8 +2,7 @@ import Foundation
 import JSONSupport
 import Testing
 
-/// Real files, made by the field's own encoders, through the real programs: sent, and looked at as the receiver gets
-/// them, with the tools on the PATH and without.
+/// Sends real files with and without external tools on the PATH, and checks what the receiver gets.
 struct AttachTableTests {
   private static let template = Result {
     let f = try ToolFixture()
@@ -25,7 +24,7 @@ struct AttachTableTests {
     if let refusal = expected.refusal {
       #expect(outcome.status == .exit(65) && outcome.output.isEmpty, "\(refusal): \(outcome.stderr)")
       #expect(outcome.stderr.contains("--as-file"))
-      #expect(try peak(outcome) < 256 * 1024, "KiB of memory, with all that it started")
+      #expect(try peak(outcome) < 256 * 1024, "KiB, the peak memory of dm-attach and its tools")
       return
     }
     let sent = try #require(
@@ -39,7 +38,7 @@ struct AttachTableTests {
       try f.done("cmp", [path, f.directory + "/got"])
     }
     if expected.keepsLocation {
-      #expect(said.contains { $0.contains("metadata") }, "the sender is told: \(said)")
+      #expect(said.contains { $0.contains("metadata") }, "no warning for the sender: \(said)")
     } else if row.options != ["--as-file"] {
       try checkClean(f.directory + "/got", sent, f)
     }
@@ -49,12 +48,12 @@ struct AttachTableTests {
     if expected.hasThumbnail {
       try f.done("dm-attach", ["--get", "alice:1", "--thumbnail", "-o", f.directory + "/small"], as: "bob")
       try checkClean(f.directory + "/small", sent, f)
-      // Its colours, too.
+      // The thumbnail must be upright, too.
       if row.file.hasPrefix("turned") { try checkUpright(f.directory + "/small", f) }
     }
   }
 
-  /// A line for dm-send, made under a PATH with the tools or with none.
+  /// Runs dm-attach with or without external tools on the PATH; its output is a line for dm-send.
   private func attach(_ arguments: [String], hasTools: Bool, _ f: ToolFixture) throws -> Outcome {
     let path = hasTools ? [] : ["PATH=/nowhere"]
     let program = try ToolFixture.executable("dm-attach")
@@ -78,7 +77,7 @@ struct AttachTableTests {
     #expect((sent["waveform"] != nil) == (expected.kind == "voice"))
   }
 
-  /// Nothing of where it was made and by which camera is left, nor what stood behind its end.
+  /// Checks that the file has no location, author or comment, and no data after its end.
   private func checkClean(_ path: String, _ sent: JSON, _ f: ToolFixture) throws {
     if sent["size_bytes"]?.int == 0 { return }
     let tags = try f.done("exiftool", ["-a", "-ee", "-s2", path]).stdout
@@ -89,7 +88,7 @@ struct AttachTableTests {
     #expect(bytes.range(of: Data("alert(1)".utf8)) == nil && bytes.range(of: Data("alice".utf8)) == nil)
   }
 
-  /// As a viewer shows it, the red is at the upper left.
+  /// Checks that the image is red at the upper left when a viewer shows it.
   private func checkUpright(_ path: String, _ f: ToolFixture) throws {
     try f.done("vips", ["autorot", path, f.directory + "/seen.v"])
     let red = try f.done("vips", ["getpoint", f.directory + "/seen.v", "10", "10"]).stdout.split(separator: " ")
@@ -103,7 +102,7 @@ struct AttachTableTests {
     (String(repeating: "ä", count: 150) + ".txt", String(repeating: "ä", count: 125) + ".txt"),
     ("photo\u{202E}gpj.exe", "photogpj.exe"), ("new\nline\u{7}.txt", "newline.txt"), ("..", "file"), ("/", "file"),
   ])
-  func `a name is made safe when a file is sent`(name: String, safe: String) throws {
+  func `an unsafe file name is made safe when the file is sent`(name: String, safe: String) throws {
     let f = try ToolFixture(copyOf: Self.template.get())
     let folder = f.directory + "/saved"
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
@@ -116,7 +115,7 @@ struct AttachTableTests {
   @Test(arguments: [
     "../escaped", "a/b", "/tmp/dm-escaped", "nul\0byte", "-o", String(repeating: "x", count: 300), "\u{202E}gpj",
   ])
-  func `a name is made safe when a file is saved, even if the stored name is unsafe`(name: String) throws {
+  func `a file name is made safe when the file is saved, even if the stored name is unsafe`(name: String) throws {
     let f = try ToolFixture(copyOf: Self.template.get())
     let folder = f.directory + "/saved"
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)

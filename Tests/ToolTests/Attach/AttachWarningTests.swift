@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// Files that may tell where they were made, and that are sent as they are.
+/// Files whose metadata may contain a location, and which are sent unchanged.
 @Suite struct AttachWarningTests {
   static let files: [(name: String, bytes: [UInt8])] = [
     ("photo.tif", Array("II*\0".utf8) + [8, 0, 0, 0, 1, 0, 0, 1, 3, 0, 1, 0, 0, 0, 16, 0, 0, 0, 0, 0, 0, 0]),
@@ -9,7 +9,8 @@ import Testing
   ]
 
   @Test(arguments: files.indices)
-  func `a file that keeps its metadata gives a warning, unless an option asks to keep it`(index: Int) throws {
+  func `dm-attach warns of a file whose metadata it keeps, except with --as-file or --keep-metadata`(index: Int) throws
+  {
     let f = try ToolFixture()
     try f.addUsers("alice")
     let (name, bytes) = Self.files[index]

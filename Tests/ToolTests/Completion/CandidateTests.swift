@@ -2,7 +2,7 @@ import Foundation
 import JSONSupport
 import Testing
 
-/// What a program prints for the scripts of the shells.
+/// The candidates that a program prints for the completion scripts of the shells.
 @Suite struct CandidateTests {
   private func fixture() throws -> ToolFixture {
     let f = try ToolFixture()
@@ -14,7 +14,7 @@ import Testing
     return f
   }
 
-  /// The lines for fish, which has the values and the meanings as they are.
+  /// The lines printed for fish, which are the values and descriptions without quoting.
   private func lines(_ f: ToolFixture, _ program: String, _ words: String..., as user: String = "alice") throws
     -> [String]
   {
@@ -91,7 +91,8 @@ import Testing
     #expect(try values(f, "dm-search", "") == ["words"])
   }
 
-  @Test func `actions are completed with their descriptions, and then only with their own options`() throws {
+  @Test func `actions are completed with descriptions, and after an action only its own options are completed`() throws
+  {
     let f = try fixture()
     #expect(try lines(f, "dm-edit", "").contains("react\treact with an emoji; a new one replaces the old one"))
     let options = try values(f, "dm-edit", "react", "-")

@@ -4,11 +4,11 @@ import Testing
 
 @testable import TestSupport
 
-/// What a user gets who presses TAB, in the shells themselves.
+/// What the Tab key inserts in real shells.
 @Suite struct ShellCompletionTests {
   static let shells = ["bash", "zsh", "fish"]
 
-  /// Titles that would do something if a shell evaluated them; each begins with a letter of its own.
+  /// Titles that would do something if a shell evaluated them; each begins with a different letter.
   static let hostile = [
     "a$(touch pwned)", "b`touch pwned`", "c'; touch pwned; '", "d\" || touch pwned #", "e  two  spaces ", "f*", "g!!",
     #"h\ back\\slash"#, "i{x,y}~", "jé👨‍👩‍👧", "k:57", "l$HOME", "m%s %F{red}", "n\\$(touch pwned)", "o<(touch pwned)",
@@ -72,7 +72,7 @@ import Testing
   }
 
   @Test(arguments: shells)
-  func `all hostile titles can be listed`(shell: String) throws {
+  func `listing hostile titles as candidates runs nothing in them`(shell: String) throws {
     let f = try fixture()
     for title in Self.hostile { _ = try create(title, f) }
     try hideCharacters(inTitle: "f*", f)

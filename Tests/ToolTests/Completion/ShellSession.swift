@@ -4,11 +4,11 @@ import Testing
 
 @testable import TestSupport
 
-/// A shell with the completions of the programs, on a terminal of its own; its folder is that of the fixture.
+/// A shell on its own terminal, with the completions of the programs, in the folder of the fixture.
 final class ShellSession {
   private let terminal: Descriptor
   private let process: ToolProcess
-  /// What came since a text was seen last.
+  /// The output after the text that was seen last.
   private var bytes: [UInt8] = []
   private let location: SourceLocation
 
@@ -57,10 +57,10 @@ final class ShellSession {
   // The shell ends when its terminal does.
   deinit { process.send(SIGKILL, toGroup: true) }
 
-  /// Types what the user types; `\t` and `\r` are the keys.
+  /// Types a text; `\t` is the Tab key and `\r` the Enter key.
   func type(_ text: String) throws { try terminal.write(Array(text.utf8)) }
 
-  /// Waits until a text is on the screen that was not there when the last one was seen.
+  /// Waits until a text is printed after the text that was seen last.
   func see(_ text: String, within seconds: Double = 60) throws {
     let deadline = Date(timeIntervalSinceNow: seconds)
     while true {
@@ -77,6 +77,6 @@ final class ShellSession {
     }
   }
 
-  /// Moves of the cursor, colours, and titles of windows: ECMA-48.
+  /// Escape sequences for cursor moves, colors and window titles (ECMA-48).
   private static var sequence: Regex<Substring> { /\u{1B}\[[0-9;?>=]*[A-Za-z]|\u{1B}\][^\u{07}]*\u{07}|\u{1B}\(B/ }
 }

@@ -8,7 +8,9 @@ import Testing
     try f.done("dm-list", ["--all"], as: user).records
   }
 
-  @Test func `name is the display name of the other user, the title, or the members of an untitled group`() throws {
+  @Test func `the field name has the other user's display name, the group's title, or its members if it has no title`()
+    throws
+  {
     let f = try ToolFixture()
     try f.addUsers("alice", "bob", "carol")
     try f.done("dm-user", ["set", "--display-name", "Bob B."], as: "bob")
@@ -56,7 +58,9 @@ import Testing
     }
   }
 
-  @Test func `a list has last_activity_at and page_cursor, and conversation_updated has cursor`() throws {
+  @Test func `records of dm-list have last_activity_at and page_cursor, and conversation_updated records have cursor`()
+    throws
+  {
     let f = try ToolFixture()
     try f.addUsers("alice", "bob")
     let sent = try f.done("dm-send", ["bob", "hi"], as: "alice").record

@@ -2,7 +2,7 @@ import Foundation
 import JSONSupport
 import Testing
 
-/// Names of one's own for conversations, and what a title can refer to.
+/// A user's own names for conversations, and the groups that a title can refer to.
 @Suite struct OwnNameTests {
   private func fixture() throws -> ToolFixture {
     let f = try ToolFixture()
@@ -15,7 +15,7 @@ import Testing
       try f.done("dm-conversation", ["create", "--title", title] + others, as: user).record["id"]?.string)
   }
 
-  @Test func `an own name has precedence over titles, and direct conversations can have one`() throws {
+  @Test func `an own name has precedence over titles, and a direct conversation can have an own name`() throws {
     let f = try fixture()
     let first = try group(f, "ops", by: "alice", with: "bob")
     let named = try f.done("dm-conversation", ["name", first, "+work"], as: "bob").record
@@ -25,11 +25,12 @@ import Testing
     try f.done("dm-send", ["bob", "hi"], as: "carol")
     try f.done("dm-conversation", ["name", "carol", "c"], as: "bob")
     #expect(try f.done("dm-tail", ["+c"], as: "bob").record["text"]?.string == "hi")
-    #expect(try f.done("dm-tail", ["+ops", "-n", "1"], as: "bob").record["text"]?.string == "x", "and titles go on")
+    #expect(
+      try f.done("dm-tail", ["+ops", "-n", "1"], as: "bob").record["text"]?.string == "x", "the title still works")
     #expect(try f.done("dm-list", ["--text"], as: "bob").stdout.contains("  +c  "))
   }
 
-  @Test func `an own name is private and appears only in events of its user`() throws {
+  @Test func `an own name is private and appears only in the events of the user who gave it`() throws {
     let f = try fixture()
     let id = try group(f, "ops", by: "alice", with: "bob")
     let cursors = try ["alice", "bob"].map { user in
@@ -81,7 +82,9 @@ import Testing
     try f.done("dm-conversation", ["title", first, "old"], as: "alice")
     #expect(try f.done("dm-send", ["+ops", "alert"], as: "bob").record["conversation_id"]?.string == first)
     try f.done("dm-conversation", ["remove", first, "bob"], as: "alice")
-    #expect(try f.run("dm-send", ["+ops", "alert"], as: "bob").status == .exit(77), "not into the other one")
+    #expect(
+      try f.run("dm-send", ["+ops", "alert"], as: "bob").status == .exit(77),
+      "the message must not go to the other group")
     #expect(try f.done("dm-tail", ["+ops", "-n", "2"], as: "bob").records[0]["text"]?.string == "alert")
   }
 
@@ -106,7 +109,7 @@ import Testing
     #expect(first["id"] != nil && again["id"] == first["id"])
     #expect(try f.done("dm-list", as: "alice").records.count == 1)
     _ = try group(f, "ops", by: "alice")
-    #expect(try f.run("dm-conversation", create, as: "alice").status == .exit(66), "there are two")
+    #expect(try f.run("dm-conversation", create, as: "alice").status == .exit(66), "two groups have this title")
     try f.done("dm-conversation", ["leave", "+ops"], as: "bob")
     let own = try f.done("dm-conversation", create, as: "bob").record
     #expect(own["id"] != first["id"] && own["my_role"]?.string == "owner", "a group that was left does not count")
@@ -123,8 +126,10 @@ import Testing
     let mine = try f.done("dm-conversation", ["create", "--title", "ops", "carol"], as: "alice").record
     #expect(try f.run("dm-conversation", create, as: "alice").status == .exit(73), "bob is not in it")
     try f.done("dm-conversation", ["add", "-q", #require(mine["id"]?.string), "bob"], as: "alice")
-    #expect(try f.done("dm-conversation", create, as: "alice").record["id"] == mine["id"], "carol's does not count")
-    // Somebody may leave a group to the user, or import one that the user is said to have made.
+    #expect(
+      try f.done("dm-conversation", create, as: "alice").record["id"] == mine["id"], "carol's group does not count")
+    // Another user may leave a group so that this user becomes its owner, or import a group with this user as its
+    // creator.
     let left = try group(f, "rel", by: "carol", with: "alice", "bob")
     try f.done("dm-conversation", ["leave", left], as: "carol")
     let rel = ["create", "--title", "rel", "--if-absent", "bob"]
@@ -135,7 +140,7 @@ import Testing
     try f.done("dm-import", as: "carol", stdin: Input(lines: [line]))
     let imported = ["create", "--title", "imported", "--if-absent", "bob"]
     #expect(try f.run("dm-conversation", imported, as: "alice").status == .exit(73))
-    // A name that the user has given is the user's choice.
+    // A group to which the user has given an own name counts, even if another user created it.
     try f.done("dm-conversation", ["name", theirs, "watch"], as: "alice")
     let named = ["create", "--title", "watch", "--if-absent"]
     #expect(try f.done("dm-conversation", named, as: "alice").record["id"]?.string == theirs)

@@ -19,7 +19,7 @@ import Testing
 
   private func path(_ name: String) -> String { "\(f.directory)/\(name)" }
 
-  @Test func `a picture is made small, upright and clean, and is written as it is named`() throws {
+  @Test func `a picture becomes small, upright and free of metadata, and its avatar_url has its SHA-256`() throws {
     let user = try f.done("dm-user", ["set", "--picture", path("large.jpg")], as: "alice").record
     let url = try #require(user["avatar_url"]?.string)
     try #require(f.shell("dm-user picture alice >\(path("seen.jpg"))", as: "bob").status == .exit(0))
@@ -34,7 +34,7 @@ import Testing
     #expect(size.count == 2 && size[0] < size[1])
   }
 
-  @Test func `a small image becomes the picture of a group as it is, and '' removes the picture of a user`() throws {
+  @Test func `a small image becomes the picture of a group, and --picture '' removes the picture of a user`() throws {
     try f.done("dm-conversation", ["create", "--title", "ops", "bob"], as: "alice")
     let group = try f.done("dm-conversation", ["picture", "+ops", path("small.png")], as: "bob").record
     #expect(group["avatar_url"]?.string?.hasPrefix("nih:sha-256;") == true)
@@ -47,7 +47,7 @@ import Testing
     try f.checkIntegrity()
   }
 
-  @Test func `what is not a picture is refused, and a picture that is not there is an error`() throws {
+  @Test func `a file that is not an image is refused, and printing a missing picture is an error`() throws {
     for (arguments, words) in [
       (["set", "--picture", path("text.txt")], "is not an image"), (["set", "--picture", path("none")], "none"),
       (["set", "--picture", path("small.png"), "--avatar-url", "x"], "--avatar-url"),
@@ -61,14 +61,14 @@ import Testing
     #expect(elsewhere.stderr.contains("https://example.org/a.png"))
   }
 
-  @Test func `without vips, only an image that is small already becomes a picture`() throws {
+  @Test func `without vips, a large image is refused, and a small image becomes a picture`() throws {
     f.set("PATH", "/nowhere")
     let refused = try f.run("dm-user", ["set", "--picture", path("large.jpg")], as: "alice")
     #expect(refused.status != .exit(0) && refused.stderr.contains("libvips-tools"))
     try f.done("dm-user", ["set", "--picture", path("small.png")], as: "alice")
   }
 
-  @Test func `a dump and a restore keep pictures, and a purge removes those that nobody has`() throws {
+  @Test func `a dump and a restore keep pictures, and a purge removes unused pictures`() throws {
     try f.done("dm-user", ["set", "--picture", path("small.png")], as: "alice")
     _ = try f.sql("INSERT INTO picture VALUES (zeroblob(32), x'00')")
     let copy = path("copy")

@@ -35,7 +35,7 @@ import Testing
   @Test func `a store whose lock is held can be checked, dumped and backed up`() throws {
     let f = try filled()
     try f.done("dm-list", [], as: "alice")
-    // Root may write anywhere: the immutable way would need a mount, so only the lock is held.
+    // Root can write to any file, and a read-only store would need a mount. So the test only holds the lock.
     let lock = try Descriptor(path: f.store + "/store.lock", O_RDWR)
     try #require(flock(lock.number, LOCK_EX) == 0)
     try f.done("dm-doctor", ["check", "--deep"])
@@ -59,7 +59,7 @@ import Testing
       return try !FileManager.default.contentsOfDirectory(atPath: folder).isEmpty
     }
     try #require(program).send(signal)
-    // strace(1) ends as what it runs does.
+    // strace(1) ends with the signal that ended its program.
     #expect(try run.finish().status == .signal(signal))
     #expect(try FileManager.default.contentsOfDirectory(atPath: folder) == [])
   }

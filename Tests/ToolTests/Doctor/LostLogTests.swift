@@ -3,9 +3,9 @@ import Glibc
 import JSONSupport
 import Testing
 
-/// Stores that lost a part of what was acknowledged: the log, or the database itself.
+/// Stores that lost acknowledged changes, because their WAL or their database file is damaged or missing.
 @Suite struct LostLogTests {
-  /// A store with a sound backup, whose log is all that has its messages.
+  /// A store with a sound backup, whose messages are only in the WAL.
   private func filled() throws -> (store: ToolFixture, backup: String) {
     let f = try ToolFixture()
     try f.addUsers("alice", "bob")
@@ -59,7 +59,7 @@ import Testing
       let outcome = try f.run(program, words, as: "alice")
       #expect(outcome.status == .exit(78), "\(program): \(outcome.status) \(outcome.stdout)\(outcome.stderr)")
     }
-    #expect(try f.done("stat", ["-c", "%s", f.store + "/dm.sqlite"]).stdout == "\(bytes)\n", "it is left as it is")
+    #expect(try f.done("stat", ["-c", "%s", f.store + "/dm.sqlite"]).stdout == "\(bytes)\n", "the file is unchanged")
   }
 
   @Test func `a removed database is not created again beside its other files`() throws {
@@ -87,7 +87,7 @@ import Testing
     #expect(try f.done("dm-doctor", ["repair"]).record["lost_changes_count"]?.int == 1)
     #expect(try f.run("dm-doctor", ["check", "--deep"]).status == .exit(0))
     try f.done("dm-send", ["bob", "next"], as: "alice")
-    #expect(try f.sql("SELECT min(rev) > \(lost) FROM change") == "1", "no number of a change is given twice")
+    #expect(try f.sql("SELECT min(rev) > \(lost) FROM change") == "1", "the number of a lost change is not reused")
     let stream = try f.done("dm-tail", ["--cursor", cursor], as: "bob").records
     #expect(stream.map { $0["type"]?.string } == ["gap", "message", "caught_up"])
   }
@@ -105,7 +105,7 @@ import Testing
     #expect(try Data(contentsOf: URL(fileURLWithPath: backup)) == before)
     try other.done("dm-doctor", ["backup", "--force", backup])
     #expect(try Data(contentsOf: URL(fileURLWithPath: backup)) != before)
-    // One that knows as much, or more, takes its place without a word.
+    // A store with at least as many messages replaces the backup without --force.
     try other.done("dm-doctor", ["backup", backup])
   }
 }

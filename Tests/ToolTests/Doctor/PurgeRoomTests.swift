@@ -5,13 +5,13 @@ import Testing
 struct PurgeRoomTests {
   private static let isRoot = geteuid() == 0
 
-  /// - Parameter left: what is free on a disk of 4 MiB, beside a store of more than 1 MiB.
+  /// - Parameter left: the free space on a disk of 4 MiB, which also has a store of more than 1 MiB.
   @Test(.enabled(if: isRoot, "mounting needs root"), arguments: ["0", "600K"])
   func `a purge on a full disk says how much space it needs, and loses nothing`(left: String) throws {
     let f = try ToolFixture()
     let script = """
       mkdir disk && mount -t tmpfs -o size=4m none disk && cd disk || exit 99
-      # In a chroot the propagation of mounts cannot be changed, so that it would stay.
+      # In a chroot, the propagation of mounts cannot be changed, so the mount would stay.
       trap 'cd /; umount -l "$TMPDIR"' EXIT
       export DM_STORE="$PWD/store" TMPDIR="$PWD"
       dm-user add alice -q && dm-user add bob -q

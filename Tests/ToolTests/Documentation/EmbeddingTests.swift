@@ -5,14 +5,14 @@ import Testing
 
 @testable import TestSupport
 
-/// Programs outside this package that embed DMKit: those of examples/embedding, which the documentation explains.
+/// The programs of examples/embedding, which import DMKit from outside this package.
 @Suite struct EmbeddingTests {
   private static let package = repository + "/examples/embedding"
 
   /// The folder of the built examples.
   private static let binaries = Result {
     let scratch = repository + "/.build-examples"
-    // Without what a debugger and an editor need, which takes a quarter of the time.
+    // Without debug information and an index, which would take a quarter of the build time.
     let build = try ToolFixture().run(
       "swift",
       [
@@ -33,7 +33,7 @@ import Testing
     for text in texts { try f.done("dm-send", ["bob", text], as: "alice") }
   }
 
-  /// The next messages of bob that alice is shown.
+  /// The texts of the next messages that alice's follower prints.
   private func answers(_ count: Int, _ tail: LiveProcess) throws -> [String] {
     var texts: [String] = []
     while texts.count < count { if let text = try tail.record()["text"]?.string { texts.append(text) } }
@@ -89,7 +89,7 @@ import Testing
     #expect(try f.run(Self.binaries.get() + "catchup", [f.store, "bob"]).stdout == "")
   }
 
-  @Test func `the services example shows what two users do`() throws {
+  @Test func `the services example prints what its two users do`() throws {
     let f = try fixture()
     let file = f.directory + "/file.txt"
     try "content".write(toFile: file, atomically: false, encoding: .utf8)

@@ -4,7 +4,7 @@ import Testing
 
 @testable import TestSupport
 
-/// Whatever is shown is run: in a store where alice acts, bob, carol and dave are, and the group +ops has a history.
+/// Runs the examples of the documentation as alice, in a store with bob, carol, dave and a group +ops with messages.
 @Suite struct ExamplesTests {
   private static let template = Result {
     let f = try ToolFixture()
@@ -27,7 +27,7 @@ import Testing
     return path
   }
 
-  /// A second of a tone, as arecord(1) makes it: 8,000 samples of 16 bits.
+  /// One second of a tone, as arecord(1) makes it: 8,000 samples of 16 bits.
   private static let recording: [UInt8] = {
     func number(_ value: Int, _ count: Int) -> [UInt8] { (0..<count).map { UInt8(value >> (8 * $0) & 0xFF) } }
     let samples = (0..<8000).flatMap { number(Int(8000 * sin(Double($0) / 3)), 2) }
@@ -41,7 +41,8 @@ import Testing
   private func fixture() throws -> ToolFixture {
     let f = try ToolFixture(copyOf: Self.template.get())
     let folder = f.directory
-    // What stands for any producer of text. A script that was just written may still be open in another test's child.
+    // `llm` stands for any producer of text. It is a link, because a script that was just written may still be open in
+    // a child process of another test.
     try FileManager.default.createSymbolicLink(atPath: folder + "/llm", withDestinationPath: "/bin/echo")
     f.set("PATH", "\(folder):\(f.environment(as: nil)["PATH"] ?? "")")
     f.set("question", "why?")
@@ -55,31 +56,31 @@ import Testing
     return f
   }
 
-  /// What stands for a microphone.
+  /// A function that replaces arecord(1), which needs a microphone.
   private static let arecord = "arecord() { cat recording.wav; }"
 
   private func run(_ script: String, at location: SourceLocation = #_sourceLocation) throws -> Outcome {
     let f = try fixture()
-    // A window needs a terminal, and Ctrl-D leaves it.
+    // dm-chat needs a terminal, and ends on Ctrl-D.
     let call =
       script.drop { $0 == " " }.hasPrefix("dm-chat") ? "printf '\\004' | script -qec '\(script)' /dev/null" : script
     return try f.shell("set -e; cd '\(f.directory)'; \(Self.arecord); \(call)", as: "alice", at: location)
   }
 
-  /// What was said besides that a tool of the field is missing.
+  /// The lines on standard error, without notes that an external tool is missing.
   private func complaints(_ outcome: Outcome) -> [Substring] {
     outcome.stderr.split(separator: "\n").filter { !$0.contains("; install ") }
   }
 
-  /// What never ends by itself works when it tells of what happens.
+  /// Checks that an example that does not end by itself prints new messages or typing.
   private func checkFollowing(_ script: String) throws {
     let f = try fixture()
     let live = try LiveProcess(f, "sh", ["-c", "cd '\(f.directory)'; \(script)"], as: "alice", stdin: .null)
-    // Again and again, because it may have begun after the first news.
+    // Repeated, because the program may start after the first message.
     var line: String?
     for _ in 0..<40 where line == nil {
       for conversation in ["alice", "+ops"] { try f.done("dm-send", [conversation, "news"], as: "bob") }
-      // What is sent ends the typing.
+      // A message ends its sender's typing, so the typing begins again.
       try f.done("dm-typing", ["+ops", "--on"], as: "bob")
       line = try live.lineIfAny(within: 0.5)
     }
@@ -93,7 +94,7 @@ import Testing
     script.contains(" -f") || script.contains("--watch") || script.contains("run-bot")
   }
 
-  /// The blocks of a page's EXAMPLES, as a terminal shows them.
+  /// The commands in the EXAMPLES sections of all man pages, as a terminal shows them.
   static let shown: [String] = {
     let escapes = [
       ("\\&", ""), ("\\-", "-"), ("\\(aq", "'"), ("\\(ti", "~"), ("\\(ha", "^"), ("\\(ga", "`"), ("\\(dq", "\""),
@@ -120,7 +121,7 @@ import Testing
     return blocks
   }()
 
-  @Test func `there are at least three examples for each program`() {
+  @Test func `the man pages have, on average, at least three examples for each program`() {
     #expect(Self.shown.count >= 3 * ToolFixture.programs.count)
   }
 
@@ -132,7 +133,7 @@ import Testing
     #expect(complaints(outcome) == [], "\(example)")
   }
 
-  /// The loop that sends once and goes on trying, as dm(7) shows it.
+  /// The loop of dm(7) that retries while the store is busy, and sends a message once.
   private func retryLoop() throws -> String {
     let page = try String(contentsOfFile: repository + "/man/dm.7", encoding: .utf8)
     let lines = page.components(separatedBy: "and go on trying while the store is busy:\n")[1].split(separator: "\n")
@@ -140,7 +141,7 @@ import Testing
     return block.replacing("\\-", with: "-").replacing("\\(aq", with: "'")
   }
 
-  @Test func `the retry loop of dm(7) sends once, and ends with the status of a failure`() throws {
+  @Test func `the retry loop of dm(7) sends a message once, and ends with the status of a failed send`() throws {
     let f = try fixture()
     let script = try "set -e\n" + retryLoop() + "\necho went on"
     for _ in 1...2 {
@@ -157,7 +158,7 @@ import Testing
     f.set("DM_BUSY_TIMEOUT", "1s")
     let holder = try LiveProcess(f, "flock", [f.store + "/store.lock", "-c", "echo held; read line"])
     #expect(try holder.line() == "held")
-    // The loop says on standard error that it failed, and then the lock is released.
+    // The lock is released after the loop has reported a failed attempt.
     let loop = try LiveProcess(f, "sh", ["-c", "{ \(retryLoop()); } 2>&1"], as: "alice", stdin: .null)
     #expect(try loop.line()?.contains("try again") == true)
     #expect(holder.finish().status != .overdue)
@@ -193,7 +194,7 @@ import Testing
     let outcome = try f.shell("set -e; cd '\(repository)'; \(blocks.joined(separator: "\n"))\nrm -r \"$DM_STORE\"")
     #expect(outcome.status == .exit(0), "\(outcome.stderr)")
     let lines = outcome.stdout.split(separator: "\n")
-    #expect(lines.filter { $0 == "4" || $0 == "2" } == ["4", "2"], "the counts that it shows")
+    #expect(lines.filter { $0 == "4" || $0 == "2" } == ["4", "2"], "the printed counts are wrong")
     #expect(lines.filter { $0.contains("\"duplicate\":true") }.count == 1)
     #expect(lines.contains("all **green** again") && !lines.contains { $0.contains("lunch**") })
     #expect(lines.filter { $0 == "user_joined" || $0 == "title_changed" } == ["user_joined", "title_changed"])
@@ -210,7 +211,7 @@ import Testing
     #expect(complaints(outcome) == [])
     #expect(outcome.stdout.contains("$ dm-list --as bob --count\n3\n"))
     #expect(outcome.stdout.contains("$ dm-list --as bob --count\n1\n"))
-    #expect(outcome.stdout.contains("it is "), "the bot answers")
+    #expect(outcome.stdout.contains("it is "), "the bot has not answered")
     #expect(outcome.stdout.contains("2 Bob B. (bob, edited, 👍 alice): all green again"))
     #expect(outcome.stdout.contains("from-alice.jpg, 300 by 400 pixels"))
     #expect(outcome.stdout.contains("-- clock left --"))

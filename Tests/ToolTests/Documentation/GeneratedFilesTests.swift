@@ -4,14 +4,14 @@ import Testing
 
 @testable import TestSupport
 
-/// What is generated and committed, and what is documented, against what the programs say of themselves.
+/// Compares the generated files and the documentation with the programs.
 @Suite struct GeneratedFilesTests {
   private func text(_ path: String) throws -> String {
     try String(contentsOfFile: "\(repository)/\(path)", encoding: .utf8)
   }
 
   @Test(arguments: [("bash", "bash/dm"), ("zsh", "zsh/_dm"), ("fish", "fish/dm.fish")])
-  func `the completion file of each shell has all programs`(shell: (name: String, file: String)) throws {
+  func `the completion file of each shell names all programs`(shell: (name: String, file: String)) throws {
     let script = try text("completions/\(shell.file)")
     let words = Set(script.split { " \n\\".contains($0) }.map(String.init))
     #expect(words.isSuperset(of: ["dm"] + ToolFixture.programs + ToolFixture.hubPrograms))
@@ -34,7 +34,7 @@ import Testing
     #expect(outcome.status == .exit(0), "\(outcome.stdout)\(outcome.stderr)")
   }
 
-  /// The options of `--help`, as `--limit N` or `-n N`, without the common ones.
+  /// The options that a help lists, such as `--limit N` or `-n N`: the program's own, and the common ones.
   private func options(ofHelp help: String) throws -> (own: Set<String>, common: Set<String>) {
     var own: Set<String> = []
     var common: Set<String> = []
@@ -42,7 +42,7 @@ import Testing
     for line in help.split(separator: "\n") {
       if line.hasPrefix("Common options") { isCommon = true }
       if line.hasPrefix("Examples:") { break }
-      // Its names and its placeholder end where two spaces or the line do.
+      // The names and the placeholder of an option end at two spaces or at the end of the line.
       let row = line.drop { $0 == " " }
       guard line.hasPrefix("  "), row.hasPrefix("-") else { continue }
       let left = row.components(separatedBy: "  ")[0]

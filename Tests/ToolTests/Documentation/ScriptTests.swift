@@ -3,7 +3,7 @@ import Testing
 
 @testable import TestSupport
 
-/// The scripts of Tests/t, which have the pipelines that users write.
+/// Runs the scripts of Tests/t, which have pipelines as users write them.
 @Suite struct ScriptTests {
   static let scripts: [String] = {
     do {
@@ -24,7 +24,7 @@ import Testing
     let outcome = try f.run("sh", ["\(repository)/Tests/t/\(script)"], seconds: 600)
     #expect(outcome.status == .exit(0), "\(outcome.stdout)\(outcome.stderr)")
     #expect(!outcome.stdout.split(separator: "\n").contains { $0.hasPrefix("not ok") }, "\(outcome.stdout)")
-    #expect(outcome.stdout.contains("1.."), "it has no plan: \(outcome.stdout)")
+    #expect(outcome.stdout.contains("1.."), "the script prints no plan (1..N): \(outcome.stdout)")
     var checked = 0
     for copy in try copies.all() where Contract.isJSON(copy.program, copy.arguments) {
       // A program that was killed, or whose reader left, may have ended within a line.
@@ -39,7 +39,7 @@ import Testing
   }
 }
 
-/// Copies of what the programs of a fixture write to standard output, while the programs themselves do as always.
+/// Copies of what the programs of a fixture write to standard output.
 ///
 /// A library that the dynamic linker loads before all others (ld.so(8), LD_PRELOAD) copies what write(2) has written,
 /// unless it went to a terminal.
@@ -79,7 +79,7 @@ struct OutputCopies {
         int file = open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
         ssize_t length = file < 0 ? 0 : read(file, words, sizeof words);
         if (file >= 0) close(file);
-        // Process numbers are used again, so that they cannot be the name.
+        // Process ids are reused, so they cannot name the files.
         snprintf(path, sizeof path, "%s/%s.XXXXXX", folder, program_invocation_short_name);
         file = mkostemp(path, O_CLOEXEC);
         if (file < 0) return;
@@ -101,7 +101,7 @@ struct OutputCopies {
     }
     """
 
-  /// Has all programs of the fixture copied from now on.
+  /// From now on, copies the output of all programs that the fixture starts.
   init(_ f: ToolFixture) throws {
     folder = f.directory + "/copies"
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
@@ -117,7 +117,7 @@ struct OutputCopies {
       Array(try Data(contentsOf: URL(fileURLWithPath: "\(folder)/\(name)")))
     }
     let names = try FileManager.default.contentsOfDirectory(atPath: folder)
-    // A program that was killed at its first line has no words.
+    // A program that was killed during its first write has no file of arguments.
     return try names.filter { names.contains($0 + ".words") }.map { name in
       let words = try bytes(name + ".words").split(separator: 0).map { String(decoding: $0, as: UTF8.self) }
       return Copy(

@@ -5,7 +5,7 @@ import Testing
 
 @testable import TestSupport
 
-/// The dm-sync that other programs start.
+/// The sync process that other programs start.
 struct CarrierTests {
   @Test func `dm-send and dm-tail -f start the sync process, and a message reaches the follower`() throws {
     let hub = try HubFixture()
@@ -31,7 +31,7 @@ struct CarrierTests {
     for run in runs { #expect(try run.finish().status == .exit(0)) }
     let process = try #require(carriers.processes.first)
     #expect(carriers.processes.count == 1)
-    // The lock of the script is free, and the folder can be unmounted.
+    // The process has not inherited the script's lock, and its working folder is /, so it prevents no unmount.
     #expect(try alice.run("flock", ["-n", lock, "true"]).status == .exit(0))
     #expect(try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/\(process)/cwd") == "/")
     #expect(try alice.texts("bob").count == 10)
@@ -74,7 +74,7 @@ struct CarrierTests {
   }
 
   @Test(.enabled(if: ToolFixture.has("faketime"), "needs faketime"), arguments: ["-1d", "+1d"])
-  func `dm-sync waits for a comparison by the running sync process, whatever the wall clock is`(
+  func `dm-sync waits for a comparison by the running sync process, whatever time the wall clock shows`(
     step: String
   ) throws {
     let hub = try HubFixture()
@@ -90,7 +90,7 @@ struct CarrierTests {
     #expect(try bob.texts("alice") == ["1 hello"])
   }
 
-  @Test func `waiting for an unreachable hub ends, and the message stays queued`() throws {
+  @Test func `dm-send --wait ends while the network is offline, and the message stays queued`() throws {
     let hub = try HubFixture()
     _ = try hub.machine("bob")
     let (alice, carriers) = try carried(hub, "alice")

@@ -3,7 +3,7 @@ import Testing
 
 @testable import TestSupport
 
-/// The processes that programs have started to carry messages and files for a store; they end with the test.
+/// The sync processes that programs have started for a store; they are killed when the test ends.
 final class Carriers {
   private let f: ToolFixture
   init(_ f: ToolFixture) { self.f = f }
@@ -19,14 +19,14 @@ final class Carriers {
     }
   }
 
-  /// Those that carry files.
+  /// The sync processes that transfer files.
   var fileProcesses: [Int32] { named("--files") }
 
   deinit { for process in processes + fileProcesses { kill(process, SIGKILL) } }
 
-  /// Ends them, and waits until their locks are gone.
+  /// Kills these processes, and waits until their locks are free.
   func end() throws {
-    // One that was started just now may not have its name yet.
+    // A process that was just started may not have its arguments yet.
     try Torture.wait(until: "no carrier has the lock") {
       for process in processes + fileProcesses { kill(process, SIGKILL) }
       return try f.run("flock", ["-n", f.store + "/sync.lock", "true"]).status == .exit(0)
@@ -34,7 +34,7 @@ final class Carriers {
   }
 }
 
-/// A machine on which dm-sync starts by itself.
+/// A new machine on which programs start dm-sync.
 func carried(_ hub: HubFixture, _ handle: String) throws -> (machine: ToolFixture, carriers: Carriers) {
   let machine = try hub.machine(handle)
   machine.set("DM_SYNC", nil)

@@ -3,10 +3,9 @@ import Synchronization
 
 @testable import TestSupport
 
-/// Stands at a port between stores and the server of their hub, and stops connections after a number of bytes.
+/// A proxy between stores and the server of their hub, which can stop connections after a number of bytes.
 final class CuttingProxy: Sendable {
-  /// What becomes of a connection: it ends, it ends after bytes that nobody sent, or it stays open while nothing goes through any
-  /// more.
+  /// How a connection is stopped: it is closed, it is closed after random bytes, or it stays open and transfers nothing more.
   enum End: CaseIterable { case cut, garbage, silent }
   enum Way: CaseIterable { case toHub, fromHub }
 
@@ -17,15 +16,15 @@ final class CuttingProxy: Sendable {
   }
 
   private struct State {
-    /// When each new connection is stopped.
+    /// When each new connection is stopped; nil for never.
     var stop: Stop?
-    /// How long what goes through new connections is held back.
+    /// The delay of each transfer in new connections, in milliseconds.
     var delay: Int32 = 0
-    /// The bytes of all connections since `pass`.
+    /// The bytes that all connections have transferred since `pass`.
     var carried: [Way: Int] = [:]
-    /// Connections of earlier numbers are silent.
+    /// Connections of earlier generations are silent.
     var generation = 0
-    /// The ends of silent connections, which nobody else closes.
+    /// The sockets of silent connections, which the proxy closes when it ends.
     var silent: [Int32] = []
   }
 
@@ -50,19 +49,19 @@ final class CuttingProxy: Sendable {
     state.withLock { for socket in $0.silent { close(socket) } }
   }
 
-  /// Lets everything through that new connections carry, and counts it from 0.
+  /// Lets new connections transfer everything, and counts the bytes from 0.
   func pass() { state.withLock { ($0.stop, $0.delay, $0.carried) = (nil, 0, [:]) } }
 
-  /// Holds back what goes through new connections, each time.
+  /// Delays each transfer in new connections.
   func slow(milliseconds: Int) { state.withLock { ($0.stop, $0.delay) = (nil, Int32(milliseconds)) } }
 
-  /// Stops each new connection after so many bytes one way.
+  /// Stops each new connection after a number of bytes in one direction.
   func stop(_ stop: Stop) { state.withLock { $0.stop = stop } }
 
-  /// Makes the connections silent that there are.
+  /// Makes the existing connections silent.
   func silence() { state.withLock { $0.generation += 1 } }
 
-  /// The bytes that went one way since `pass`.
+  /// The bytes that were transferred in one direction since `pass`.
   func carried(_ way: Way) -> Int { state.withLock { $0.carried[way] ?? 0 } }
 
   private func connect(_ client: Int32) {
@@ -104,7 +103,7 @@ final class CuttingProxy: Sendable {
 }
 
 extension ToolFixture {
-  /// Has a linked store look for its hub at a port of this machine.
+  /// Makes a linked store connect to its hub at a port of this machine.
   func redirect(to port: UInt16) throws {
     try changeCredentials { name, value in
       switch name {

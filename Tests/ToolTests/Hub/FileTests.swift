@@ -5,7 +5,7 @@ import Testing
 
 @testable import TestSupport
 
-/// Tests of files over a hub.
+/// Helpers for tests that send files over a hub.
 protocol FileTests {}
 
 extension FileTests {
@@ -15,7 +15,7 @@ extension FileTests {
     return (hub, alice, bob)
   }
 
-  /// A file of bytes that do not repeat.
+  /// Creates a file of pseudorandom bytes.
   func file(_ size: Int, _ name: String, in fixture: ToolFixture) throws -> String {
     let path = "\(fixture.directory)/\(name)"
     var random = SplitMix64(seed: UInt64(size))

@@ -4,9 +4,9 @@ import Testing
 
 @testable import TestSupport
 
-/// What programs print that only read a store with a hub, such as in a status bar or a cron job.
+/// The output of programs that only read a linked store, such as in a status bar or a cron job.
 struct FreshReadTests {
-  /// Programs that read, with what they print of the newest message of bob to alice.
+  /// Programs that read, and what they print after a new message of bob to alice; TEXT stands for the message's text.
   static let readers: [(command: [String], text: String)] = [
     (["dm-list", "--count"], "1"), (["dm-list", "--unread"], "TEXT"), (["dm-tail", "--unread"], "TEXT"),
     (["dm-tail", "bob"], "TEXT"), (["dm-search", "lunch"], "TEXT"), (["dm-read", "bob", "--all"], "\"bob\""),
@@ -41,7 +41,7 @@ struct FreshReadTests {
       try bob.sync()
       let lines = try alice.done("dm-tail", job).records.filter { $0["type"]?.string == "message" }
       #expect(lines.last?["text"]?.string == text)
-      // As if the next run were an hour later.
+      // Ends the sync process, as if the next run were an hour later.
       try carriers.end()
       try FileManager.default.removeItem(atPath: alice.store + "/live/hub")
     }
@@ -56,14 +56,14 @@ struct FreshReadTests {
     try alice.done("dm-tail", ["bob"])
     try carriers.end()
     try alice.changeCredentials { $0 == "port" ? "1" : $1 }
-    // As if the last comparison were an hour ago.
+    // As if the last comparison with the hub was long ago.
     try (#"{"state":"live","attempts":0,"last_sync_at":1000000}"# + "\n").write(
       toFile: alice.store + "/live/hub", atomically: true, encoding: .utf8)
     let old = try alice.done("dm-list", ["--unread"])
     #expect(
       old.stdout.contains("lunch?") && old.stderr.hasPrefix("dm-list: as of 1970-01-01; the hub cannot be reached: "))
     #expect(try old.record["as_of"]?.string == "1970-01-01T00:00:01.000000Z")
-    // The carrier knows that by now, so that nothing waits for it.
+    // The sync process has recorded by now that the hub cannot be reached, so programs do not wait for it.
     let again = try alice.done("dm-list", ["--count"])
     #expect(again.stdout == "1\n" && again.stderr.contains("as of 1970-01-01"))
     let asked = try alice.run("dm-list", ["--count", "--fresh", "1s"])
@@ -81,7 +81,7 @@ struct FreshReadTests {
     let (alice, carriers) = try carried(hub, "alice")
     for name in ["bob", "carol", "dave", "erin"] { _ = try hub.machine(name) }
     let line = #"{"conversation":"carol","text":"b"}"#
-    // The carrier of the first send stays, and the hub says nothing of a new person.
+    // The hub does not notify machines of new people.
     let calls: [(command: [String], input: String?)] = [
       (["dm-send", "bob", "hello"], nil), (["dm-send"], #"{"conversation":"bob","text":"a"}"# + "\n" + line),
       (["dm-user", "block", "dave"], nil), (["dm-conversation", "create", "--title", "ops", "erin"], nil),
@@ -96,7 +96,7 @@ struct FreshReadTests {
     #expect(nobody.status == .exit(67) && nobody.stderr.contains("there is no user 'nobody'"))
   }
 
-  @Test func `without --as each program acts as the person of the store`() throws {
+  @Test func `without --as, each program on a linked store acts as the person of that store`() throws {
     let hub = try HubFixture()
     let alice = try hub.machine("alice")
     let bob = try hub.machine("bob")

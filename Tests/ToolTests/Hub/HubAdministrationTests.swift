@@ -4,7 +4,7 @@ import Testing
 
 @testable import TestSupport
 
-/// What an administrator limits and watches, as members notice it.
+/// Limits and faults of a hub, as members and the administrator notice them.
 struct HubAdministrationTests {
   @Test func `a person at the limit of stored bytes can react and delete, and then send again`() throws {
     let hub = try HubFixture()
@@ -57,7 +57,7 @@ struct HubAdministrationTests {
     follower.process.send(SIGKILL)
   }
 
-  @Test func `dm-sync status ends with 78 for a fault that the administrator must correct`() throws {
+  @Test func `dm-hub status ends with 78 for a fault that the administrator must correct`() throws {
     let server = try PostgresServer()
     let hub = try HubFixture(server)
     #expect(try hub.hub(["status"]).record["problems"]?.array.isEmpty == true)
@@ -73,7 +73,7 @@ struct HubAdministrationTests {
     #expect(waiting.stderr.contains("1 problem"), "\(waiting.stderr)")
     try server.psql("postgres", "ALTER SYSTEM RESET synchronous_standby_names")
     try server.psql("postgres", "SELECT pg_reload_conf()")
-    // An older hub is updated first.
+    // A hub of an older version must be updated first.
     try hub.sql("UPDATE dm.hub SET schema = 2")
     let older = try hub.run(["status"])
     #expect(

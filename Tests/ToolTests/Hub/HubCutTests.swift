@@ -4,9 +4,9 @@ import Testing
 
 @testable import TestSupport
 
-/// Connections that end, or say nothing any more, after any number of bytes.
+/// Connections that end or become silent after any number of bytes.
 struct HubCutTests {
-  /// A hub, a machine of Alice behind a proxy, and one of Bob, which know each other.
+  /// A hub, a machine of Alice behind a proxy, and a machine of Bob; both machines have the same conversation.
   private func cut() throws -> (hub: HubFixture, proxy: CuttingProxy, alice: ToolFixture, bob: ToolFixture) {
     let hub = try HubFixture()
     let (bob, alice) = (try hub.machine("bob"), try hub.machine("alice"))
@@ -22,7 +22,7 @@ struct HubCutTests {
     way: CuttingProxy.Way
   ) throws {
     let (_, proxy, alice, bob) = try cut()
-    // What one exchange takes.
+    // Measures how many bytes one synchronization transfers.
     proxy.pass()
     try alice.done("dm-send", ["bob", "1"])
     try alice.sync()
@@ -77,7 +77,7 @@ struct HubCutTests {
     try bob.sync()
     let tail = try LiveProcess(alice, "dm-tail", ["-f", "-n", "0", "bob"], stdin: .null)
     defer { tail.process.send(SIGKILL) }
-    // What is done here, and concerns the hub not, does not keep it from being noticed.
+    // The user's own changes must not keep dm-sync from noticing that the connection is silent.
     var heard = false
     for number in 1...25 where !heard {
       try alice.done("dm-conversation", ["draft", "bob", "draft \(number)"])

@@ -4,7 +4,7 @@ import Testing
 
 @testable import TestSupport
 
-/// What is shown of hubs is run, on a real server.
+/// Runs the documented examples of hubs on a real server.
 struct HubExamplesTests {
   /// The commands of a section of the README, line by line, with their comments.
   private func commands(of heading: String) throws -> [String] {
@@ -23,7 +23,7 @@ struct HubExamplesTests {
       f.set(name, value)
     }
     f.set("DM_STORE", nil)
-    // Another test may use the name.
+    // Another test may use the name of the README's database.
     let database = "messages_\(UInt32.random(in: 0 ... .max))"
     var outputs: [String] = []
     for command in try commands(of: "Two machines in five minutes") {

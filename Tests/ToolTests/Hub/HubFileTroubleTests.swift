@@ -5,7 +5,7 @@ import Testing
 
 @testable import TestSupport
 
-/// Files over a hub that cannot be carried, or are gone.
+/// Files that cannot be transferred over a hub, or that are missing.
 struct HubFileTroubleTests: FileTests {
   @Test func `without the hub, dm-attach --get says why it cannot fetch, and the store is sound`() throws {
     let (_, alice, bob) = try linked()
@@ -25,7 +25,7 @@ struct HubFileTroubleTests: FileTests {
     #expect(unreachable.status == .exit(69), "\(unreachable.stderr)")
     #expect(unreachable.stderr.contains("will be fetched when the hub can be reached"), "\(unreachable.stderr)")
     try carriers.end()
-    // What the hub has need not be here: neither in the store nor in a backup or a dump of it.
+    // A file that the hub has may be missing from the store, and from a backup or dump of the store.
     try bob.done("dm-doctor", ["check", "--deep"])
     try bob.done("dm-doctor", ["backup", "\(bob.directory)/backup"])
     _ = try bob.shell("dm-doctor dump >'\(bob.directory)/dump'")
@@ -57,7 +57,7 @@ struct HubFileTroubleTests: FileTests {
     #expect(names.filter { $0.hasPrefix(".fetch") }.isEmpty, "\(names)")
   }
 
-  @Test func `a message whose file is damaged in the store fails, and can be retried when the file is restored`() throws
+  @Test func `a message whose file is missing in the store fails, and can be retried when the file is restored`() throws
   {
     let (_, alice, bob) = try linked()
     let small = try file(1000, "small", in: alice)

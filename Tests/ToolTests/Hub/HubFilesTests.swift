@@ -5,7 +5,7 @@ import Testing
 
 @testable import TestSupport
 
-/// Files over a hub, from the programs of one person to those of another.
+/// Files that one person sends to another over a hub.
 struct HubFilesTests: FileTests {
   @Test func `a small file is fetched with its message, and a large one when the user asks for it`() throws {
     let (hub, alice, bob) = try linked()
@@ -70,7 +70,7 @@ struct HubFilesTests: FileTests {
     for (machine, way) in [(alice, CuttingProxy.Way.toHub), (bob, .fromHub)] {
       if machine === bob {
         try bob.sync()
-        // Queues the fetching, which nothing starts.
+        // Queues the fetch, which no program starts because DM_SYNC is off.
         #expect(try get("alice:1", bob).outcome.status == .exit(69))
       }
       let proxy = try CuttingProxy(to: hub.server)
@@ -85,7 +85,7 @@ struct HubFilesTests: FileTests {
         rounds += 1
       } while try rounds < 10 && isUnderWay(machine)
       #expect(rounds > 2 && rounds < 10)
-      // At most 16 chunks are carried again after each cut.
+      // At most 16 chunks are transferred again after each cut.
       #expect(total < size + rounds * (5 << 20), "\(total)")
     }
     let (folder, outcome) = try get("alice:1", bob)
@@ -129,7 +129,7 @@ struct HubFilesTests: FileTests {
     for machine in [alice, bob] { try machine.done("dm-doctor", ["check", "--deep"]) }
   }
 
-  @Test func `a forwarded file is neither uploaded again nor fetched`() throws {
+  @Test func `a forwarded file is not uploaded again, and the user who forwards it does not fetch it`() throws {
     let (hub, alice, bob) = try linked()
     let carol = try hub.machine("carol")
     let large = try file(2_000_000, "large", in: alice)

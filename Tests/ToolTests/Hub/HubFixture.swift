@@ -4,7 +4,7 @@ import Testing
 
 @testable import TestSupport
 
-/// A hub on a real server, and stores that are linked to it by the programs, each as on a machine of its own.
+/// A hub on a real server, and stores that are linked to it, each as on its own machine.
 final class HubFixture: Sendable {
   let server: PostgresServer
   let database: String
@@ -19,7 +19,7 @@ final class HubFixture: Sendable {
     try hub(["install"] + options)
   }
 
-  /// A hub that begins as another is now, to which nobody may be connected.
+  /// A copy of another hub, to which nobody may be connected.
   init(copyOf other: HubFixture) throws {
     (server, tools) = (other.server, other.tools)
     database = try server.database(copyOf: other.database)
@@ -30,13 +30,13 @@ final class HubFixture: Sendable {
     if isCopy { server.drop(database) }
   }
 
-  /// Links a copied store, whose machine is known here, to this hub.
+  /// Links a copied store to this hub, which must be a copy of the store's hub.
   func takeOver(_ machine: ToolFixture) throws {
     machine.set("DM_SYNC", "off")
     try machine.changeCredentials { $0 == "dbname" ? String(PostgresServer.name(of: database)) : $1 }
   }
 
-  /// Tries to make a hub of a database.
+  /// Tries to install a hub in a database.
   static func install(in database: String) throws -> Outcome {
     try ToolFixture().run("dm-hub", ["--db", database, "install"])
   }
@@ -44,18 +44,18 @@ final class HubFixture: Sendable {
   /// Calls dm-hub.
   func run(_ arguments: [String]) throws -> Outcome { try tools.run("dm-hub", ["--db", database] + arguments) }
 
-  /// Calls dm-hub, which has to succeed.
+  /// Calls dm-hub, which must succeed.
   @discardableResult
   func hub(_ arguments: [String], at location: SourceLocation = #_sourceLocation) throws -> Outcome {
     try tools.done("dm-hub", ["--db", database] + arguments, at: location)
   }
 
-  /// A token for a machine of a person.
+  /// Invites a person, and returns the token for a machine.
   func invite(_ handle: String) throws -> String {
     try #require(hub(["invite", handle]).record["token"]?.string)
   }
 
-  /// A new machine of a person, on which nothing starts by itself.
+  /// A new machine of a person, on which no program starts dm-sync.
   func machine(_ handle: String, at location: SourceLocation = #_sourceLocation) throws -> ToolFixture {
     let machine = try ToolFixture()
     machine.set("DM_SYNC", "off")
@@ -68,18 +68,18 @@ final class HubFixture: Sendable {
     try sql("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename ~ '^u_'")
   }
 
-  /// The processes of the server that a login is connected to; when its role is gone, they have no name.
+  /// The ids of the server's processes for a login, which cannot be found by name after the role is dropped.
   func processes(of login: String) throws -> String {
     try sql("SELECT string_agg(pid::text, ',') FROM pg_stat_activity WHERE usename = '\(login)'")
   }
 
-  /// How many of some processes have not ended.
+  /// How many of some server processes are still running.
   func running(_ processes: String) throws -> Int? {
     let count = try sql("SELECT count(*) FROM pg_stat_activity WHERE pid IN (\(processes))")
     return Int(count.trimmingCharacters(in: .newlines))
   }
 
-  /// Makes the database anew from a dump of it.
+  /// Drops the database, and restores it from a dump.
   func restore(from file: String, with tools: ToolFixture) throws {
     let name = PostgresServer.name(of: database)
     try server.psql("postgres", "DROP DATABASE \(name) WITH (FORCE)")
@@ -94,7 +94,7 @@ final class HubFixture: Sendable {
 }
 
 extension ToolFixture {
-  /// A value of how a linked store reaches its hub.
+  /// A value from the credentials file of a linked store.
   func credentials(_ name: String) throws -> String {
     let lines = try String(contentsOfFile: "\(store)/hub", encoding: .utf8).split(separator: "\n")
     let line = try #require(lines.first { $0.hasPrefix("\(name)=") })
@@ -116,29 +116,29 @@ extension ToolFixture {
     return process
   }
 
-  /// Changes how a linked store reaches its hub.
+  /// Changes the values in the credentials file of a linked store.
   ///
-  /// - Parameter value: the new value for the name and the old value of a line.
+  /// - Parameter value: returns the new value, given the name and the old value of a line.
   func changeCredentials(_ value: (_ name: Substring, _ value: String) -> String) throws {
     let file = "\(store)/hub"
     let lines = try String(contentsOfFile: file, encoding: .utf8).split(separator: "\n").map { line in
       let parts = line.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
       return "\(parts[0])=\(value(parts[0], String(parts[1])))"
     }
-    // The file stays the same one, and so does who may read it.
+    // The same file is written, so its permissions stay.
     let handle = try #require(FileHandle(forWritingAtPath: file))
     try handle.truncate(atOffset: 0)
     try handle.write(contentsOf: Data((lines.joined(separator: "\n") + "\n").utf8))
     try handle.close()
   }
 
-  /// Carries once.
+  /// Synchronizes once.
   @discardableResult
   func sync(at location: SourceLocation = #_sourceLocation) throws -> Outcome {
     try done("dm-sync", at: location)
   }
 
-  /// The texts of a conversation with their numbers.
+  /// The texts of a conversation's messages, each with the message's number before it.
   func texts(_ conversation: String, at location: SourceLocation = #_sourceLocation) throws -> [String] {
     try done("dm-tail", ["--peek", "-n", "all", conversation], at: location).records.map { record in
       "\(record["seq"]?.int.map(String.init) ?? "-") \(record["text"]?.string ?? record["system_kind"]?.string ?? "")"

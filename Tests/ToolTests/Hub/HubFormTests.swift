@@ -4,7 +4,7 @@ import Testing
 
 @testable import TestSupport
 
-/// Hubs that answer nonsense, are newer, are in databases of others or with settings of their own, or were restored.
+/// Hubs with invalid answers, with a newer version, in shared or specially configured databases, or restored.
 struct HubFormTests {
   @Test(arguments: [
     ("entries of no kind", "-5::smallint", "conv", "at"),
@@ -38,7 +38,7 @@ struct HubFormTests {
     #expect(try alice.texts("bob") == ["1 hello"])
   }
 
-  @Test func `a hub of a newer version is refused by every action, and stays as it is`() throws {
+  @Test func `every dm-hub action refuses a hub of a newer version, and does not change it`() throws {
     let hub = try HubFixture()
     try hub.sql("UPDATE dm.hub SET schema = schema + 1")
     for words in [
@@ -59,7 +59,7 @@ struct HubFormTests {
     "array_nulls = off",
     "idle_session_timeout = '1s'", "client_encoding = 'LATIN1'", "search_path = 'dm1'",
   ])
-  func `a hub works in a database with settings of its own`(setting: String) throws {
+  func `a hub works in a database that has other default settings`(setting: String) throws {
     let server = try PostgresServer.shared.get()
     let database = try server.database()
     try server.psql("postgres", "ALTER DATABASE \(PostgresServer.name(of: database)) SET \(setting)")
@@ -78,7 +78,7 @@ struct HubFormTests {
     try hub.hub(["revoke", "bob"])
   }
 
-  @Test func `a database with other data needs --shared, and keeps this data`() throws {
+  @Test func `install needs --shared for a database with other data, and uninstall keeps this data`() throws {
     let server = try PostgresServer.shared.get()
     let database = try server.database()
     let role = "report_\(PostgresServer.name(of: database))"
@@ -133,7 +133,7 @@ struct HubFormTests {
     for text in ["buy this", "and this"] { try bob.done("dm-send", ["alice", text]) }
     for machine in [bob, alice] { try machine.sync() }
     try alice.done("dm-edit", ["report", "bob:1", "--reason", "spam"])
-    // Again, with another reason.
+    // Later, alice reports the same message again with another reason.
     for _ in 1...2 { try alice.sync() }
     try alice.done("dm-edit", ["report", "bob:1", "--reason", "advertising"])
     try alice.sync()
@@ -217,7 +217,7 @@ struct HubFormTests {
       ) == "0\n")
   }
 
-  @Test func `a token of another user is refused and does not change the store`() throws {
+  @Test func `a linked store refuses the invitation of another user, and is not changed`() throws {
     let hub = try HubFixture()
     let (alice, bob) = (try hub.machine("alice"), try ToolFixture())
     let token = try hub.invite("bob")
@@ -231,7 +231,7 @@ struct HubFormTests {
     try bob.done("dm-sync", ["join"], stdin: .bytes(Array((token + "\n").utf8)))
   }
 
-  @Test func `the properties that a dump loses are found by check and restored by install`() throws {
+  @Test func `check reports the owners and privileges that a dump loses, and install restores them`() throws {
     let hub = try HubFixture()
     let (bob, alice) = (try hub.machine("bob"), try hub.machine("alice"))
     let name = PostgresServer.name(of: hub.database)
@@ -261,7 +261,7 @@ struct HubFormTests {
     }
     try bob.sync()
     #expect(try bob.texts("alice") == ["1 hello"])
-    // What cannot be mended is said by the installation, too.
+    // install also reports a fault that it cannot repair.
     try hub.sql("DO $$ BEGIN EXECUTE (SELECT format('ALTER ROLE %I NOLOGIN', min(role)) FROM dm.login); END $$")
     #expect(try hub.hub(["install"]).stderr.contains("invite them again"))
   }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import TestSupport
 
-/// Each system call at which joining, sending, carrying, moving and leaving can be killed: all is done again, and is there once.
+/// Kills a join, send, sync, move or leave at a system call, and runs it again: its effect must be there once.
 @Suite(.serialized, .enabled(if: CrashTests.canTrace, "needs strace")) struct HubKillTortureTests {
   private static let suite = "hub-kills"
   private static let calls = [
@@ -32,7 +32,7 @@ import Testing
       try alice.done("dm-send", ["bob", "three"])
     }
 
-    /// The machine that is killed, and what it runs.
+    /// The machine on which the program is killed, and the program's command.
     func machine(_ work: Work) throws -> (machine: ToolFixture, words: [String]) {
       guard work == .join else {
         let words: [Work: [String]] = [
@@ -53,7 +53,7 @@ import Testing
     }
 
     func check(_ work: Work, _ machine: ToolFixture, _ words: [String], _ what: String) throws {
-      // Whichever address it has now, with whichever certificate.
+      // A sync must work with the machine's present address and certificate, whether new or old.
       if work == .move { try machine.sync() }
       let again = try machine.run(words[0], Array(words.dropFirst()))
       switch work {
@@ -98,7 +98,7 @@ import Testing
       let count = lines.filter { $0.contains(" \(call)(") }.count
       points += (1..<(count + 1)).map { (call, $0) }
     }
-    // The loader opens its cache and three libraries before the program runs.
+    // The dynamic loader opens its cache and three libraries before the program runs.
     points = points.filter { $0.call != "openat" || $0.number > 4 }.shuffled(using: &dice)
     var tries = Torture.Tries(26, seconds: 300)
     for point in points where tries.goOn() {
@@ -110,7 +110,7 @@ import Testing
       if killed.status == .signal(SIGKILL) { Tally.add(.kills, in: Self.suite) }
       try scene.check(work, machine, words, what)
     }
-    // Whatever was told twice is in the log once.
+    // A message that was pushed twice is in the log once.
     let twice = try scene.hub.sql("SELECT payload FROM dm.entry WHERE kind = 0 GROUP BY payload HAVING count(*) > 1")
     Tally.add(.doubled, twice.split(separator: "\n").count, in: Self.suite)
     #expect(twice == "", "\(work)")
@@ -137,7 +137,7 @@ import Testing
       ] {
         let run = try machine.start("sh", ["-c", script])
         if dice.happens(oneIn: 2) {
-          // The moment is what is tried.
+          // The process is killed at a random time.
           poll(nil, 0, Int32(dice.number(0...60)))
           run.process.send(SIGKILL, toGroup: true)
           Tally.add(.kills, in: Self.suite)

@@ -5,9 +5,9 @@ import Testing
 
 @testable import TestSupport
 
-/// The limits of a hub; hubs that have few connections left, and poolers in front of them.
+/// The limits of a hub, hubs with few free connections, and hubs behind a pooler.
 struct HubLimitsTests {
-  @Test func `limits are set and printed, and wrong ones are refused`() throws {
+  @Test func `dm-hub limit sets and prints limits, and refuses invalid ones`() throws {
     let hub = try HubFixture()
     let before = try hub.hub(["limit"]).records
     #expect(before.map { $0["bytes_per_hour"]?.int ?? $0["file_bytes_per_hour"]?.int } == [64 << 20, 1 << 30])
@@ -32,7 +32,7 @@ struct HubLimitsTests {
     let server = try PostgresServer { _ in ["max_connections=12"] }
     let hub = try HubFixture(server)
     let (bob, alice) = (try hub.machine("bob"), try hub.machine("alice"))
-    // Of the nine that are not reserved.
+    // Takes eight of the nine connections that are not reserved.
     let others = try (0..<8).map { _ in try alice.holdAsAdministrator(of: hub) }
     let follower = try LiveProcess(alice, "dm-sync", ["-f"], stdin: .null)
     defer { for process in others + [follower] { process.process.send(SIGKILL) } }
@@ -43,12 +43,12 @@ struct HubLimitsTests {
     try Torture.wait(until: "the machine lets others in") {
       try hub.sql("SELECT count(*) FROM pg_stat_activity WHERE usename = '\(login)'") == "0\n"
     }
-    // What is done here goes at once.
+    // A change on this machine is pushed at once.
     try alice.done("dm-send", ["bob", "one"])
     while try follower.record()["queued_count"]?.int != 0 {}
     try bob.sync()
     #expect(try bob.texts("alice") == ["1 one"])
-    // When there is room again, it stays.
+    // When connections are free again, the machine stays connected.
     for other in others { other.process.send(SIGKILL) }
     try Torture.wait(until: "the others are gone") {
       try hub.sql("SELECT count(*) < 3 FROM pg_stat_activity WHERE backend_type = 'client backend'") == "t\n"
@@ -57,7 +57,7 @@ struct HubLimitsTests {
     while try follower.record()["state"]?.string != "live" {}
   }
 
-  @Test func `over the quota, the status and each answer say until when messages wait, and a later retry sends them`()
+  @Test func `over the quota, dm-sync reports until when messages wait, and a retry after this time sends them`()
     throws
   {
     let hub = try HubFixture()
@@ -80,11 +80,11 @@ struct HubLimitsTests {
     let waited = try alice.run("dm-send", ["--wait", "bob", "one more"])
     #expect(waited.status == .exit(73) && waited.stderr.contains("takes no more"), "\(waited.stderr)")
     try carriers.end()
-    // The first was pushed and postponed, the last was not pushed yet; neither reaches the hub.
+    // The first message was pushed and postponed, and the last was not pushed yet. Both can be dropped.
     let waiting = try alice.done("dm-sync", ["pending"]).records.compactMap { $0["id"]?.int }
     for id in [waiting.first, waiting.last] { try alice.done("dm-sync", ["drop", "\(try #require(id))"]) }
     #expect(try alice.done("dm-sync", ["pending"]).records.allSatisfy { $0["act"]?.string == "say" })
-    // As if the time had come.
+    // As if the time for sending again had come.
     try hub.sql("UPDATE dm.hub SET hourly_bytes = 67108864")
     try alice.done("dm-sync", ["retry"])
     try Torture.wait(until: "all are there") {
@@ -100,7 +100,7 @@ struct HubLimitsTests {
     let hub = try HubFixture()
     let bob = try hub.machine("bob")
     let (alice, carriers) = try carried(hub, "alice")
-    // 291 bytes in a second, so that there is room for a message in about four.
+    // The quota allows 291 bytes a second, so the message can be sent after about four seconds.
     try hub.sql("UPDATE dm.hub SET hourly_bytes = 1048576; UPDATE dm.person SET spent = 1048576, spent_at = now()")
     try alice.done("dm-send", ["bob", String(repeating: "x", count: 700)])
     try Torture.wait(until: "it is postponed") {
@@ -140,7 +140,7 @@ struct HubLimitsTests {
     }
   }
 
-  /// PgBouncer before a server, on a socket in its folder.
+  /// PgBouncer in front of a server, on a socket in the server's folder.
   private final class Pooler {
     let port: UInt16
     private let process: Process

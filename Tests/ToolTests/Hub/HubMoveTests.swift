@@ -26,13 +26,13 @@ struct HubMoveTests {
     let (bob, alice) = (try hub.machine("bob"), try hub.machine("alice"))
     try alice.done("dm-send", ["bob", "one"])
     for machine in [alice, bob] { try machine.sync() }
-    // A connection that is open when the hub moves.
+    // This connection is open when the hub moves.
     let follower = try LiveProcess(bob, "dm-sync", ["-f"], stdin: .null)
     while try follower.record()["state"]?.string != "live" {}
     let new = try PostgresServer()
     let moved = try hub.hub(["move", "127.0.0.1:\(new.port)"]).record
     #expect(moved["moved_to"]?.string == "127.0.0.1:\(new.port)" && moved["connection_count"]?.int == 0)
-    // The old server takes nothing more, and the new one is not there yet.
+    // The old server accepts nothing more, and the hub is not on the new server yet.
     try alice.done("dm-send", ["bob", "two"])
     let unreachable = try alice.run("dm-sync")
     #expect(unreachable.status == .exit(69) && unreachable.stderr.contains("it moves to '127.0.0.1:"))
@@ -44,7 +44,7 @@ struct HubMoveTests {
       let refused = try hub.run(words)
       #expect(refused.status == .exit(66) && refused.stderr.contains("moved to"), "\(words): \(refused.stderr)")
     }
-    // Neither new files of a table nor another connection ends the move.
+    // The move goes on after VACUUM FULL, which gives a table new files, and after another connection.
     try hub.sql("VACUUM FULL dm.conversation")
     #expect(try alice.run("dm-sync").status == .exit(69))
 
@@ -83,7 +83,7 @@ struct HubMoveTests {
       let new = try PostgresServer()
       try last.hub(["move", "127.0.0.1:\(new.port)"])
       let target = try copy(last, to: new, with: alice)
-      // The servers of a run are copies of one folder, and look like one server.
+      // The servers of a test run are copies of one folder, so they look like the same server.
       last = try HubFixture(new, ["--public", "127.0.0.1:\(new.port)"], in: target)
       servers.append(new)
     }
@@ -169,7 +169,7 @@ struct HubMoveTests {
     #expect(try alice.run("dm-sync").status == .exit(77))
     let again = try hub.run(["invite", "alice"])
     #expect(again.status == .exit(73) && again.stderr.contains("forgotten"), "\(again.stderr)")
-    // A second time.
+    // Forgetting the person again changes nothing.
     #expect(try hub.hub(["forget", "alice", "--force"]).record["message_count"]?.int == 0)
     #expect(try hub.run(["forget", "nobody", "--force"]).status == .exit(67))
     try hub.hub(["check"])

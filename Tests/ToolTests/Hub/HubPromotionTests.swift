@@ -16,12 +16,12 @@ struct HubPromotionTests {
     func wait(until condition: String) throws {
       try Torture.wait(until: condition) { try standby.psql(database, "SELECT \(condition)") == "t\n" }
     }
-    // The beginning, the message, and its delivery.
+    // The three entries are the beginning of the conversation, the message, and its delivery.
     try wait(until: "count(*) = 3 FROM dm.entry")
     try standby.psql(database, "ALTER SYSTEM SET primary_conninfo = ''")
     try standby.psql(database, "SELECT pg_reload_conf()")
     try wait(until: "count(*) = 0 FROM pg_stat_wal_receiver")
-    // From here on, the standby is behind.
+    // From here on, the standby gets no changes.
     try bob.done("dm-send", ["alice", "two"])
     for machine in [bob, alice] { try machine.sync() }
     #expect(try alice.texts("bob") == ["1 one", "2 two"])
@@ -57,7 +57,7 @@ struct HubPromotionTests {
     try alice.done("dm-send", ["bob", "one"])
     for machine in [alice, bob] { try machine.sync() }
     let standby = try PostgresServer(standbyOf: hub.server)
-    // The kernel accepts connections to it, and nobody says anything.
+    // The kernel accepts connections to this port, but no program answers.
     let (dark, port) = try PostgresServer.boundSocket()
     defer { close(dark) }
     #expect(listen(dark, 16) == 0)

@@ -3,7 +3,7 @@ import Testing
 
 @testable import TestSupport
 
-/// The recipes of dm-hub(8), which Tests/recipes carries out on servers of their own, while two people write to each other.
+/// The recipes of dm-hub(8), which Tests/recipes runs on servers of their own, while two people write to each other.
 struct HubRecipeTests {
   private static let folder = "\(repository)/Tests/recipes"
 
@@ -13,7 +13,7 @@ struct HubRecipeTests {
   }()
 
   @Test(arguments: scripts)
-  func `a recipe works as it is written, and each message is there once`(script: String) throws {
+  func `a recipe of dm-hub(8) works as written, and each message is in both stores once`(script: String) throws {
     let f = try ToolFixture()
     f.set("WORK", f.directory)
     f.set("PORT", "\(try PostgresServer.freePort())")
@@ -22,7 +22,7 @@ struct HubRecipeTests {
     #expect(outcome.status == .exit(0), "\(outcome.stdout)\(outcome.stderr)")
   }
 
-  @Test func `each block of commands in the recipes is carried out`() throws {
+  @Test func `the tests run each block of commands in the recipes of dm-hub(8)`() throws {
     let page = try String(contentsOfFile: "\(repository)/man/dm-hub.8", encoding: .utf8)
     let section = page.components(separatedBy: "\n.Sh RECIPES\n")[1].components(separatedBy: "\n.Sh ")[0]
     let run = try Self.scripts.map { try String(contentsOfFile: "\(Self.folder)/\($0)", encoding: .utf8) }.joined()

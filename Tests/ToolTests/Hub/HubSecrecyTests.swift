@@ -4,7 +4,7 @@ import Testing
 
 @testable import TestSupport
 
-/// What of a hub nobody else may get: its password, and, where none is asked for, its network.
+/// Passwords and deleted texts stay secret, and programs that do not sync open no connection.
 struct HubSecrecyTests {
   private func password(_ machine: ToolFixture) throws -> String {
     let file = try String(contentsOfFile: machine.store + "/hub", encoding: .utf8)
@@ -28,7 +28,7 @@ struct HubSecrecyTests {
     for text in texts { #expect(!String(decoding: text, as: UTF8.self).contains(password)) }
     let stored = try String(decoding: Data(contentsOf: URL(filePath: machine.store + "/dm.sqlite")), as: UTF8.self)
     #expect(!stored.contains(password))
-    // The server has a verifier, from which no password is found.
+    // The server stores a verifier, from which the password cannot be computed.
     #expect(try hub.sql("SELECT rolpassword FROM pg_authid WHERE rolname LIKE 'u\\_%'").contains("SCRAM-SHA-256$"))
     #expect(try !hub.sql("SELECT rolpassword FROM pg_authid").contains(password))
   }
@@ -42,7 +42,7 @@ struct HubSecrecyTests {
     try alice.done("dm-edit", ["delete", "--for-everyone", "alice:1"])
     for text in ["salary 1", "salary 2"] { try alice.done("dm-edit", ["text", "alice:2", text]) }
     try alice.sync()
-    // Nothing of the first two but the last edit, of which the words are there.
+    // Of the first two messages, the hub keeps only the last edit, whose text is still visible.
     let kept =
       "SELECT kind || ' of ' || seq FROM dm.entry WHERE request IS NOT NULL AND kind IN (0, 16, 18) AND seq < 3"
     #expect(try hub.sql(kept) == "16 of 2\n")
@@ -91,7 +91,7 @@ struct HubSecrecyTests {
     #expect(try copy.run("dm-sync", ["join", HubFixture().invite("alice")]).status == .exit(78))
     #expect(try copy.done("dm-sync", ["join", hub.invite("alice")]).record["user"]?.string == "alice")
     try copy.sync()
-    // It may have been sent or given up since.
+    // The message may have been sent or dropped after the backup, so it is not sent without a command.
     #expect(try copy.done("dm-tail", ["--peek", "alice"]).record["failure"]?.string == "restored")
     try copy.done("dm-sync", ["retry"])
     try copy.sync()
@@ -112,7 +112,7 @@ struct HubSecrecyTests {
     let trace = machine.directory + "/trace"
     try machine.done("strace", ["-f", "-o", trace, "-e", "trace=socket,connect", program] + words)
     let calls = try String(contentsOfFile: trace, encoding: .utf8).split(separator: "\n")
-    // getpwuid(3) looks for a cache of names, by a socket of this machine.
+    // getpwuid(3) tries to connect to a local socket of nscd(8), a cache of names.
     #expect(calls.filter { $0.contains("AF_INET") || $0.contains("connect(") && !$0.contains("/nscd/") } == [])
   }
 
@@ -136,7 +136,7 @@ struct HubSecrecyTests {
     let sent = try bob.run("dm-send", ["bob", "to myself"])
     #expect(sent.status == .exit(77) && sent.stderr.contains("dm-sync status"), "\(sent.stderr)")
     #expect(try hub.hub(["people"]).record["is_disabled"]?.bool == true)
-    // Invited again, they are the same person.
+    // After a new invitation, they are the same person.
     #expect(try bob.done("dm-sync", ["join", hub.invite("bob")]).record["state"]?.string != "refused")
     try bob.done("dm-send", ["bob", "to myself"])
     try bob.sync()

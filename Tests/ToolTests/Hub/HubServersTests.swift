@@ -4,12 +4,12 @@ import Testing
 
 @testable import TestSupport
 
-/// Hubs on each version of PostgreSQL, of an administrator who is no superuser: who may make roles and databases, as where
-/// somebody else runs the server.
+/// Hubs on each version of PostgreSQL, with an administrator who may create roles and databases, but is not a
+/// superuser.
 struct HubServersTests {
-  /// A server of a version, and an administrator's connection to a database of theirs on it.
+  /// A server of a version, and the connection string of an administrator for their own database.
   private func administered(_ version: Int?) throws -> (server: PostgresServer, database: String) {
-    // Not each of them was built with TLS.
+    // Not every installed version was built with TLS.
     let server = try version.map { try PostgresServer(version: $0) { _ in ["ssl=off"] } } ?? PostgresServer()
     try server.psql("postgres", "CREATE ROLE adm LOGIN PASSWORD 'x' CREATEROLE CREATEDB")
     let database = server.administrator(of: "postgres").replacing("user=postgres", with: "user=adm password=x")
@@ -37,7 +37,7 @@ struct HubServersTests {
     #expect(try cyd.texts("+ops").last?.hasSuffix("user_left") == true)
     let status = try hub.hub(["status"]).record
     #expect(status["person_count"]?.int == 3 && status["server_version"]?.int.map { $0 / 10_000 } == version ?? 15)
-    // A member who holds a transaction open is found, and their connection ends; so does that of one who is revoked.
+    // The administrator can end the connections of a member who keeps a transaction open, and of a revoked member.
     let login = try cyd.credentials("user")
     func connections() throws -> String {
       try server.psql("postgres", "SELECT count(*) FROM pg_stat_activity WHERE usename = '\(login)'")
@@ -70,7 +70,7 @@ struct HubServersTests {
     let roles = "\(ann.directory)/roles"
     try ann.done("\(old.binaries)/pg_dumpall", ["--roles-only", "--no-role-passwords", "-d", database, "-f", roles])
     try ann.done("\(old.binaries)/pg_dump", ["-Fc", "-f", file, "-d", database])
-    // Neither goes without errors: a superuser is among the roles, and some rights cannot be given.
+    // Both commands report errors, because a superuser is among the roles, and some privileges cannot be granted.
     _ = try ann.run("\(new.binaries)/psql", ["-qX", "-d", target, "-f", roles])
     _ = try ann.run("\(new.binaries)/pg_restore", ["-d", target, file])
     let moved = try HubFixture(new, in: target)

@@ -4,7 +4,7 @@ import Testing
 
 @testable import TestSupport
 
-/// What a member can hold with SQL of their own, and what all others and the administrator do meanwhile.
+/// A member who holds locks with their own SQL does not stop the other members or the administrator.
 struct HubSiegeTests {
   let hub: HubFixture
   let alice: ToolFixture
@@ -23,7 +23,7 @@ struct HubSiegeTests {
 
   private func hold(_ statements: String) throws -> LiveProcess { try mallory.hold(statements) }
 
-  /// A transaction that has done something and goes on.
+  /// SQL that pushes an operation in a transaction and does not commit.
   private func held(_ operation: String) -> String {
     "BEGIN; SELECT count(*) FROM dm1.push('[{\"nonce\":\"\(UUID())\",\(operation)}]') \\g /dev/null"
   }
@@ -79,7 +79,7 @@ struct HubSiegeTests {
     let say = #""op":"say","conv":"\#(conversation)","id":"\#(UUID())","payload":"e30=""#
     _ = try hub.machine("bob")
     try alice.sync()
-    // More than a push erases, and all of them before the one to bob.
+    // More messages than one push erases, all of which expire before the message to bob.
     #expect(try alice.run("sh", ["-c", "seq 120 | dm-send --lines -q mallory"]).status == .exit(0))
     try alice.done("dm-send", ["bob", "goes"])
     try alice.sync()
@@ -100,7 +100,7 @@ struct HubSiegeTests {
     #expect(try left("=") == "121\n" && left("<>") == "0\n")
   }
 
-  @Test func `the connections of a machine that has left and still holds locks are ended`() throws {
+  @Test func `dm-hub revoke ends the connections of a machine that has left its hub and still holds locks`() throws {
     let say = #""op":"say","conv":"\#(try conversation())","id":"\#(UUID())","payload":"e30=""#
     let ghost = try hold(held(say + #"},{"nonce":"\#(UUID())","op":"profile","payload":"e30=""#))
     defer { ghost.process.send(SIGKILL) }
@@ -124,8 +124,8 @@ struct HubSiegeTests {
       bounds == "8|statement_timeout=60s idle_in_transaction_session_timeout=10s temp_file_limit=256MB\n")
   }
 
-  @Test func `a connection that blocks others without having written is ended, too`() throws {
-    // As without a superuser, who forbids it.
+  @Test func `dm-hub unstick also ends a connection that blocks others and has written nothing`() throws {
+    // Without a superuser, install cannot forbid this function.
     try hub.sql("GRANT EXECUTE ON FUNCTION pg_advisory_lock(bigint) TO PUBLIC")
     let locks = try hold("SELECT count(pg_advisory_lock(g)) FROM generate_series(1, 1000) g \\g /dev/null")
     #expect(try hub.hub(["unstick", "--text"]).stdout == "ended 1 connection\n")
@@ -144,7 +144,7 @@ struct HubSiegeTests {
     owner.process.send(SIGKILL)
     _ = owner.process.wait(seconds: 10)
     _ = try hub.invite("dave")
-    // Alice, and Dave.
+    // Only the roles of Alice and Dave are left.
     #expect(try hub.sql("SELECT count(*) FROM pg_roles r JOIN dm.logins() l ON l.role = r.rolname") == "2\n")
     #expect(try hub.sql("SELECT count(*) FROM pg_roles WHERE rolname = '\(login)'") == "0\n")
     #expect(try hub.sql("SELECT count(*) FROM dm.former_login") == "0\n")

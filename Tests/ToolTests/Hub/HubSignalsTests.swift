@@ -6,7 +6,7 @@ import Testing
 
 /// Typing and presence between stores on a hub.
 struct HubSignalsTests {
-  /// Two people who share a conversation, with a dm-sync each that starts by itself.
+  /// Two people who share a conversation, each with a dm-sync that programs start.
   private func talkers() throws -> (alice: (ToolFixture, Carriers), bob: (ToolFixture, Carriers)) {
     let hub = try HubFixture()
     let (alice, bob) = (try carried(hub, "alice"), try carried(hub, "bob"))
@@ -15,7 +15,7 @@ struct HubSignalsTests {
     return (alice, bob)
   }
 
-  @Test func `typing reaches another machine, ends when it is taken back, and ends by itself`() throws {
+  @Test func `typing is shown on another machine, and ends with --off or after a time`() throws {
     let ((alice, alices), (bob, bobs)) = try talkers()
     let watcher = try LiveProcess(bob, "dm-typing", ["--watch", "alice"])
     defer { watcher.process.send(SIGKILL) }
@@ -39,7 +39,7 @@ struct HubSignalsTests {
     func isNews(_ record: JSON) -> Bool { record["user"]?.string == "bob" && record["is_online"]?.bool == true }
     while try !isNews(watcher.record()) {}
     #expect(try online() == true)
-    // A script that asks once, without a dm-sync, gets the same answer.
+    // A script that asks once, while no dm-sync runs, gets the same answer.
     watcher.process.send(SIGKILL)
     _ = watcher.process.wait(seconds: 10)
     try alices.end()

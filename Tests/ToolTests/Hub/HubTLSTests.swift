@@ -4,7 +4,7 @@ import Testing
 
 @testable import TestSupport
 
-/// A hub that is not on this machine has to show a certificate for its name.
+/// A hub that is not on this machine must show a certificate for its name.
 struct HubTLSTests {
   /// A server with a certificate for `hub.test`, and the authority that has signed it.
   private static let server = Result { () throws -> (server: PostgresServer, authority: String) in
@@ -24,7 +24,7 @@ struct HubTLSTests {
     return (server, server.folder + "/ca.crt")
   }
 
-  /// Tries to join over the network, with a token that has been changed.
+  /// Tries to join over the network, with a changed host name and certificate in the token.
   private func join(_ server: PostgresServer, host: String, authority: String?) throws -> (ToolFixture, Outcome) {
     let token = try HubFixture(server).invite("alice").dropFirst("dm1:".count)
     let padded = token.replacing("-", with: "+").replacing("_", with: "/")
@@ -60,7 +60,7 @@ struct HubTLSTests {
     let attempts = try [
       join(server, host: "hub.test", authority: server.folder + "/other.crt"),
       join(server, host: "other.test", authority: authority),
-      // The authorities of the system do not know it.
+      // The certificate authorities of the system have not signed this certificate.
       join(server, host: "hub.test", authority: nil), join(plain, host: "hub.test", authority: authority),
     ]
     for (machine, refused) in attempts {

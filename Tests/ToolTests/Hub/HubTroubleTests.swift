@@ -5,9 +5,9 @@ import Testing
 
 @testable import TestSupport
 
-/// What a store does while its hub is in trouble: work without the network goes on, and nothing is lost or comes twice.
+/// A store whose hub has a fault: local work continues, and no message is lost or duplicated.
 struct HubTroubleTests {
-  /// What goes wrong on a hub, and what is seen of it.
+  /// A fault of a hub, and how dm-sync reports it.
   struct Trouble: Sendable, CustomTestStringConvertible {
     let testDescription: String
     /// Statements of the administrator; `DATABASE` is the name of the database.
@@ -69,7 +69,7 @@ struct HubTroubleTests {
       fault: "another name"),
   ]
 
-  /// Has the hub fail with a code when it would write.
+  /// SQL that makes the hub fail with an error code when it adds an entry.
   private static func failing(_ code: String) -> String {
     """
     CREATE FUNCTION dm.trouble() RETURNS trigger LANGUAGE plpgsql AS
@@ -87,7 +87,7 @@ struct HubTroubleTests {
       let name = PostgresServer.name(of: hub.database)
       let text = sql.replacing("DATABASE DATABASE", with: "DATABASE \(name)").replacing(
         "TO DATABASE", with: "TO \(name)")
-      // From another database: this one may take no connections.
+      // Run from another database, because the hub's database may refuse connections.
       _ = try text == sql ? hub.sql(sql) : hub.server.psql("postgres", text)
     }
     try administer(trouble.sql)
@@ -101,7 +101,7 @@ struct HubTroubleTests {
       #expect(status["fault"]?.string?.contains(trouble.fault) == true, "\(status)")
       #expect(status["queued_count"]?.int == 1)
     }
-    // Work goes on.
+    // Local work continues.
     try alice.done("dm-send", ["bob", "three"])
     #expect(try alice.texts("bob") == ["1 one", "- two", "- three"])
     try administer(trouble.repair)
@@ -128,7 +128,9 @@ struct HubTroubleTests {
     #expect(try bob.texts("alice") == ["1 one"])
   }
 
-  @Test func `a log that has lost entries is reported with status 78, and the other logs are synced`() throws {
+  @Test func `dm-sync ends with 78 if a conversation lost entries on the hub, and syncs the other conversations`()
+    throws
+  {
     let hub = try HubFixture()
     let (alice, bob) = (try hub.machine("alice"), try hub.machine("bob"))
     for machine in [alice, bob] { try machine.sync() }
@@ -183,7 +185,7 @@ struct HubTroubleTests {
     #expect(!FileManager.default.fileExists(atPath: machine.store + "/hub"))
   }
 
-  @Test func `a clock that is years off affects neither the order nor the times of messages`() throws {
+  @Test func `a clock that is years off does not affect the order or the times of messages`() throws {
     let hub = try HubFixture()
     let (alice, bob) = (try hub.machine("alice"), try hub.machine("bob"))
     for machine in [alice, bob] { try machine.sync() }
@@ -194,7 +196,7 @@ struct HubTroubleTests {
     try bob.done("faketime", ["1999-01-01 10:00:01", "dm-send", "alice", "from the past"])
     for machine in [bob, alice] { try machine.sync() }
     #expect(try alice.texts("bob") == ["1 from the future", "2 from the past"])
-    // What the hub lets live, a clock that is ahead does not end.
+    // A clock that is ahead does not expire a message that the hub still has.
     try alice.done("dm-send", ["bob", "--expires-in", "1h", "brief"])
     try alice.sync()
     try bob.done("faketime", ["2037-01-01 10:00:00", "dm-sync", "-q"])
@@ -213,7 +215,7 @@ struct HubTroubleTests {
     }
   }
 
-  @Test func `a port with another protocol is reported as an unreachable or damaged hub`() throws {
+  @Test func `a server that speaks another protocol is reported as an unreachable or damaged hub`() throws {
     let hub = try HubFixture()
     let alice = try hub.machine("alice")
     let noise = try Noise()
@@ -250,7 +252,7 @@ struct HubTroubleTests {
   }
 }
 
-/// A port that answers everything with bytes that mean nothing.
+/// A server that answers every request with invalid bytes.
 private final class Noise: Sendable {
   let port: UInt16
   let samples: [[UInt8]] = [

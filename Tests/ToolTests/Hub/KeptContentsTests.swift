@@ -6,8 +6,8 @@ import Testing
 
 /// Stores that keep only some of the contents that their hub has.
 struct KeptContentsTests: FileTests {
-  /// Sets the time at which all contents of a store were last used, a second apart in the order of the names of their
-  /// attachments.
+  /// Sets the last use of a store's contents to two hours ago, one second apart, in the order of the attachments'
+  /// names.
   private func age(_ machine: ToolFixture, _ conversation: String) throws {
     let records = try machine.done("dm-attach", ["--list", conversation]).records
     let hashes = records.sorted { ($0["name"]?.string ?? "") < ($1["name"]?.string ?? "") }.compactMap {
@@ -31,12 +31,12 @@ struct KeptContentsTests: FileTests {
     try bob.sync()
     #expect(try contents(of: bob) == 4)
     #expect(try bob.done("dm-sync", ["keep"]).record["content_count"]?.int == 4)
-    // What was used in the last ten minutes stays.
+    // Contents that were used in the last ten minutes stay.
     #expect(try bob.done("dm-sync", ["keep", "--contents", "2M"]).record["content_count"]?.int == 4)
     try age(bob, "alice")
     let carriers = Carriers(bob)
     bob.set("DM_SYNC", nil)
-    // The oldest is used again.
+    // The oldest content is used again.
     _ = try get("alice:1", bob)
     let kept = try bob.done("dm-sync", ["keep", "--contents", "2M"]).record
     #expect(kept["content_count"]?.int == 2 && kept["content_limit_bytes"]?.int == 2 << 20)
@@ -60,7 +60,7 @@ struct KeptContentsTests: FileTests {
         [.modificationDate: Date(timeIntervalSinceNow: -7200)], ofItemAtPath: "\(alice.store)/attachments/\(name)")
     }
     #expect(try alice.done("dm-sync", ["keep", "--contents", "0"]).record["content_count"]?.int == 3)
-    // A month later, the hub has what was sent.
+    // A month after sending, the content is removed, because the hub has it.
     _ = try alice.sql("UPDATE message SET created_at = created_at - 31 * 86400000000 WHERE attachment_count > 0")
     #expect(try alice.done("dm-sync", ["keep", "--contents", "0"]).record["content_count"]?.int == 2)
     withExtendedLifetime(hub) {}
@@ -73,7 +73,7 @@ struct KeptContentsTests: FileTests {
     try phone.done("dm-sync", ["join", hub.invite("bob"), "--contents", "1M"])
     #expect(try phone.done("dm-sync", ["keep"]).record["content_limit_bytes"]?.int == 1 << 20)
     for (number, count) in [(1, 1), (2, 1)] {
-      // What comes last stays, as it was used last.
+      // The content that arrives last stays, because it was used last.
       _ = try attach([file(1_000_000 + number, "part\(number)", in: alice)], to: "bob", alice)
       try alice.sync()
       try phone.sync()
@@ -89,7 +89,7 @@ struct KeptContentsTests: FileTests {
     #expect(lone.status == .exit(66) || lone.stderr.contains("not linked"), "\(lone.stderr)")
   }
 
-  @Test func `contents are kept if the hub would not give them back`() throws {
+  @Test func `contents are kept if the user could not fetch them from the hub again`() throws {
     let (hub, alice, bob) = try linked()
     _ = try attach([file(1000, "part", in: alice)], to: "bob", alice)
     for machine in [alice, bob] { try machine.sync() }
@@ -104,7 +104,7 @@ struct KeptContentsTests: FileTests {
     #expect(try contents(of: alice) == 1)
   }
 
-  @Test func `old contents over the limit are removed without another transfer`() throws {
+  @Test func `dm-sync removes old contents over the limit even if it transfers nothing`() throws {
     let (_, alice, bob) = try linked()
     _ = try attach([file(1000, "part", in: alice)], to: "bob", alice)
     for machine in [alice, bob] { try machine.sync() }

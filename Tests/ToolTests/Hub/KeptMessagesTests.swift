@@ -30,14 +30,14 @@ struct KeptMessagesTests: FileTests {
     #expect(try texts(["alice", "-n", "5"], bob) == (36...40).map { "message \($0)" })
     #expect(try bob.done("dm-list", ["--json"]).record["unread_count"]?.int == 0)
     try bob.done("dm-doctor", ["check", "--deep"])
-    // What happened to them meanwhile is there, too.
+    // The fetched messages have the changes that were made while they were missing.
     try alice.done("dm-edit", ["text", "bob:3", "third"])
     try alice.done("dm-edit", ["react", "bob:4", "👍"])
     try alice.done("dm-edit", ["delete", "--for-everyone", "bob:5"])
     try alice.sync()
     try bob.sync()
     let carriers = Carriers(bob)
-    // Beside many other programs, a start takes longer than the second that a program waits.
+    // A program waits one second for dm-sync, but on a busy machine dm-sync takes longer to start.
     bob.set("DM_SYNC", nil)
     bob.set("DM_FRESH", "60s")
     let few = try bob.done("dm-tail", ["--json", "alice", "3..6"])
@@ -52,7 +52,9 @@ struct KeptMessagesTests: FileTests {
     #expect(try bob.done("dm-sync", ["keep", "--messages", "all"]).record["message_limit"] == nil)
   }
 
-  @Test func `a reference to a message that was not kept works, and a search says what it leaves out`() throws {
+  @Test func `a message that only the hub has can be referred to, and a search says that it omits older messages`()
+    throws
+  {
     let (_, alice, bob) = try chat()
     try bob.done("dm-sync", ["keep", "--messages", "5"])
     let carriers = Carriers(bob)
@@ -84,7 +86,7 @@ struct KeptMessagesTests: FileTests {
     try restored.done("dm-doctor", ["restore"], stdin: .bytes(Array(dump.utf8)))
     try restored.done("dm-doctor", ["check", "--deep"])
     #expect(try restored.done("dm-tail", ["--json", "alice", "-n", "5"], as: "bob").records.count == 5)
-    // What is missing is never passed over in silence.
+    // Missing messages are reported as a gap.
     let events = try bob.done("dm-tail", ["--json", "--cursor", try #require(cursor)]).records
     #expect(events.contains { $0["type"]?.string == "gap" }, "\(events.first.map(String.init(describing:)) ?? "-")")
   }
@@ -135,7 +137,7 @@ struct KeptMessagesTests: FileTests {
     let phone = try ToolFixture()
     phone.set("DM_SYNC", "off")
     try phone.done("dm-sync", ["join", hub.invite("bob"), "--messages", "7"])
-    // Seven of each conversation, and the announcement that the group was created.
+    // Seven messages of each of the two conversations, and the announcement that the group was created.
     #expect(try phone.done("dm-sync", ["keep"]).record["message_count"]?.int == 15)
     #expect(try phone.done("dm-list", ["--json"]).records.map { $0["unread_count"]?.int } == [0, 0])
     try phone.done("dm-doctor", ["check", "--deep"])

@@ -51,11 +51,11 @@ struct LinkedProgramTests {
     #expect(try bob.done("dm-list").record["unread_count"]?.int == 0)
   }
 
-  @Test func `groups have their announcements, members and titles on all machines`() throws {
+  @Test func `groups have the same announcements, members and titles on all machines`() throws {
     let hub = try HubFixture()
     let machines = try ["alice", "bob", "carol"].map { try hub.machine($0) }
     let (alice, bob, carol) = (machines[0], machines[1], machines[2])
-    // Carol has joined after the others were compared with the hub.
+    // Carol joined after the others had been compared with the hub, so all are compared again.
     for machine in machines { try machine.sync() }
     try alice.done("dm-conversation", ["create", "--title", "ops", "bob"])
     try alice.done("dm-send", ["+ops", "before"])
@@ -85,7 +85,7 @@ struct LinkedProgramTests {
     try bob.sync()
     try alice.done("dm-conversation", ["remove", "+ops", "bob"])
     try alice.sync()
-    // Bob does not know yet.
+    // Bob's machine does not know yet that Bob was removed.
     let id = try #require(bob.done("dm-send", ["+ops", "too late"]).record["id"]?.string)
     try bob.sync()
     #expect(try bob.done("dm-sync", ["status"]).record["failed_count"]?.int == 1)
@@ -103,7 +103,7 @@ struct LinkedProgramTests {
     for machine in [alice, bob] { try machine.done("dm-doctor", ["check", "--deep"]) }
   }
 
-  @Test func `edits, reactions and deletions are synced, and edits of other users' messages refused`() throws {
+  @Test func `edits, reactions and deletions are synced, and edits of other users' messages are refused`() throws {
     let hub = try HubFixture()
     let (bob, alice) = (try hub.machine("bob"), try hub.machine("alice"))
     for text in ["one", "two", "three"] { try alice.done("dm-send", ["bob", text]) }
@@ -140,7 +140,7 @@ struct LinkedProgramTests {
     let machine = try ToolFixture()
     machine.set("DM_SYNC", "off")
     #expect(try machine.done("dm-sync", ["join", token]).record["user"]?.string == "alice")
-    // It works once.
+    // The invitation can be used only once.
     let other = try ToolFixture()
     #expect(try other.run("dm-sync", ["join", token]).status == .exit(77))
     #expect(try other.run("dm-sync", ["join", "dm1:nonsense"]).status == .exit(65))

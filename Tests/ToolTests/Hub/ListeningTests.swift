@@ -4,7 +4,7 @@ import Testing
 
 @testable import TestSupport
 
-/// Machines that the hub notifies only while a program waits for news.
+/// Machines that the hub notifies only while a program waits for new messages.
 struct ListeningTests {
   /// A machine whose dm-sync is connected, while no program has read its store.
   private func idle(_ hub: HubFixture, _ handle: String) throws -> (machine: ToolFixture, sync: LiveProcess) {
@@ -15,7 +15,7 @@ struct ListeningTests {
     return (machine, sync)
   }
 
-  @Test func `a fresh read shows a message of which the hub has not notified the machine`() throws {
+  @Test func `a read with --fresh shows a message about which the hub has not notified the machine`() throws {
     let hub = try HubFixture()
     let (alice, sync) = try idle(hub, "alice")
     let bob = try hub.machine("bob")
@@ -41,12 +41,12 @@ struct ListeningTests {
         try bob.done("dm-send", ["alice", text])
         try bob.sync()
       }
-      // Without a hint, it would come after half a minute.
+      // Without a notification, the message would arrive after half a minute.
       while try tail.record(within: 25)["text"]?.string != text {}
     }
   }
 
-  @Test func `the sender of a group message soon sees that it is delivered`() throws {
+  @Test func `the sender of a group message soon sees that the message is delivered`() throws {
     let hub = try HubFixture()
     let (bob, bobs) = try idle(hub, "bob")
     let (alice, sync) = try idle(hub, "alice")

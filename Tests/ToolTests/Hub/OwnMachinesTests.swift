@@ -4,7 +4,7 @@ import Testing
 
 @testable import TestSupport
 
-/// One person with two machines, as they use them.
+/// Two machines of one person.
 struct OwnMachinesTests {
   @Test func `pins, mutes, names, read marks and drafts are the same on both machines of a person`() throws {
     let hub = try HubFixture()
@@ -98,7 +98,7 @@ struct OwnMachinesTests {
     try first.sync()
   }
 
-  @Test func `a copied store that is used twice is reported, and gets its own login with a new invitation`()
+  @Test func `two stores with the same login are reported, and a new invitation gives the copy its own login`()
     throws
   {
     let hub = try HubFixture()
@@ -109,7 +109,7 @@ struct OwnMachinesTests {
     try alice.done("cp", ["-a", alice.store, copy.store])
     for machine in [copy, alice] {
       let fault = try machine.sync().record["fault"]?.string ?? ""
-      // The first to connect is the one that the hub knows.
+      // The hub accepts the store that connects first, which is the copy.
       #expect(fault.hasPrefix("another store uses the login of this machine") == (machine === alice), "\(fault)")
     }
     let status = try copy.sync().record

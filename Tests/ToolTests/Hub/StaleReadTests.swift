@@ -4,7 +4,7 @@ import Testing
 
 @testable import TestSupport
 
-/// What programs print that read a store with a hub while the hub cannot be asked.
+/// The output of programs that read a linked store while the hub cannot be asked.
 struct StaleReadTests {
   /// Stops the dm-sync of a store, and writes the state that other programs then see.
   private func freeze(_ machine: ToolFixture, _ carriers: Carriers, _ state: String, lastSyncAt: Int) throws {
@@ -14,7 +14,7 @@ struct StaleReadTests {
       toFile: machine.store + "/live/hub", atomically: true, encoding: .utf8)
   }
 
-  @Test func `a connection that is silent for more than ten seconds does not count as fresh`() throws {
+  @Test func `if the hub has been silent for more than ten seconds, a read says how old its data is`() throws {
     let (alice, carriers) = try carried(HubFixture(), "alice")
     #expect(try alice.done("dm-list", ["--count"]).stderr == "")
     try freeze(alice, carriers, "live", lastSyncAt: 1_000_000)
@@ -22,7 +22,7 @@ struct StaleReadTests {
     #expect(old.stderr.hasPrefix("dm-list: as of 1970-01-01; the hub has not answered yet"), "\(old.stderr)")
   }
 
-  @Test func `a read does not wait for a sync process that has been connecting for some time`() throws {
+  @Test func `a read does not wait for a sync process that has been connecting for a minute`() throws {
     let (alice, carriers) = try carried(HubFixture(), "alice")
     try alice.done("dm-list", ["--count"])
     try freeze(alice, carriers, "connecting", lastSyncAt: 1_000_000)
@@ -49,14 +49,14 @@ struct StaleReadTests {
     #expect(carriers.processes.count == 1 && carriers.processes.first != first)
   }
 
-  @Test func `without a sync process, --fresh fails even after a recent comparison`() throws {
+  @Test func `without a sync process, --fresh fails even after a recent comparison with the hub`() throws {
     let hub = try HubFixture()
     let alice = try hub.machine("alice")
     try alice.sync()
     #expect(try alice.done("dm-list", ["--count"]).stderr == "")
     let asked = try alice.run("dm-list", ["--count", "--fresh", "1s"])
     #expect(asked.status == .exit(69) && asked.stderr.contains("; DM_SYNC is off"), "\(asked.stderr)")
-    // A program that is installed without dm-sync.
+    // A copy of dm-list in a folder without dm-sync.
     alice.set("DM_SYNC", nil)
     let program = alice.directory + "/dm-list"
     try alice.done("sh", ["-c", "cp \"$(readlink -f \"$(command -v dm-list)\")\" '\(program)'"])
@@ -65,7 +65,7 @@ struct StaleReadTests {
     #expect(!lone.stderr.contains("queued"))
   }
 
-  @Test func `a read warns of a store that cannot be written, but not of one that has left its hub`() throws {
+  @Test func `a read warns if the folder live cannot be written, but not if the store has left its hub`() throws {
     let hub = try HubFixture()
     let (alice, carriers) = try carried(hub, "alice")
     try alice.done("dm-list", ["--count"])
@@ -95,7 +95,7 @@ struct StaleReadTests {
     let one = try alice.run("dm-send", ["carol", "hello"])
     #expect(one.status == .exit(69), "\(one.stderr)")
     #expect(one.stderr.contains("no user 'carol' in this store; they may be on the hub, but the simulated network"))
-    // Somebody who does not want the hub to be asked gets the answer of the store.
+    // With DM_SYNC=off, the hub is not asked, and the answer is that of the store.
     alice.set("DM_SYNC", "off")
     #expect(try alice.run("dm-send", ["carol", "hello"]).status == .exit(67))
     _ = carriers

@@ -4,11 +4,11 @@ import Testing
 
 @testable import TestSupport
 
-/// The real conversations that lie beside the repository where it is worked on.
+/// Imports real conversations from a file that exists beside the repository on development machines only.
 @Suite struct CorpusTests {
   static let corpus = repository + "/../shared/corpus/ubuntu-dev.jsonl"
 
-  /// Elsewhere the folder is absent, and only then is this left out.
+  /// These tests are skipped only if the file is absent.
   static let isThere: Bool = {
     if FileManager.default.isReadableFile(atPath: corpus) { return true }
     print("skipped: the tests that import real conversations; there is no \(corpus)")
@@ -29,7 +29,7 @@ import Testing
   @Test(.enabled(if: isThere, "needs the corpus"))
   func `the corpus is imported unchanged, and only once`() throws {
     let f = try ToolFixture(copyOf: Self.template.get())
-    // By jq, because Foundation's reader takes a U+FEFF out of texts.
+    // Read with jq, because Foundation's JSON reader removes U+FEFF from texts.
     let lines = try f.done("jq", ["-c", ".", Self.corpus]).records
     #expect(lines.count == 11_639)
     #expect(try f.sql("SELECT count(*) FROM message") == "11639")
@@ -60,7 +60,7 @@ import Testing
     let titles = try f.sql("SELECT title FROM conversation ORDER BY title").split(separator: "\n").map(String.init)
     #expect(titles.count == 10)
     for title in titles {
-      // The importer takes part in nothing; one of those who wrote does.
+      // The importer is in no conversation, so a user who wrote messages in it reads it.
       let one = try f.sql(
         "SELECT u.handle FROM message m JOIN conversation c ON c.id = m.conversation JOIN user u ON u.id = m.sender "
           + "WHERE title = '\(title)' LIMIT 1")
@@ -77,7 +77,7 @@ import Testing
       let there = try f.run("sqlite3", [copy + "/dm.sqlite", "SELECT \(columns) \(Self.message) ORDER BY m.seq"])
       #expect(try there.stdout.trimmingCharacters(in: .newlines) == f.sql(query))
       #expect(try !history.records.isEmpty)
-      // And through the programs: the same lines, once the names of the conversations are put aside.
+      // dm-tail prints the same lines for both stores, apart from the fields about the conversation.
       let second = try f.done("dm-tail", ["--store", copy, "-n", "all", "--peek"], as: one)
       #expect(try second.records.map(Self.essence) == history.records.map(Self.essence))
     }

@@ -2,7 +2,7 @@ import Foundation
 import JSONSupport
 import Testing
 
-/// The operands of dm-list, which are references as everywhere, and its search by name.
+/// The operands of dm-list, which are references as in all programs, and its search by name.
 @Suite struct ListReferenceTests {
   private func fixture() throws -> ToolFixture {
     let f = try ToolFixture()
@@ -55,7 +55,7 @@ import Testing
     #expect(try f.done("dm-list", ["--count", "alice"], as: "bob").stdout == "0\n")
   }
 
-  @Test func `--match finds a part of an own name, a title, a handle or a display name, whatever case and accents`()
+  @Test func `dm-list --match finds part of a name, a title or a handle, and ignores case and accents`()
     throws
   {
     let f = try fixture()

@@ -3,7 +3,7 @@ import Testing
 
 @testable import TestSupport
 
-/// dm-mcp with the official client of the Model Context Protocol, which is a program of other people.
+/// dm-mcp with the official client of the Model Context Protocol, which is not part of this project.
 @Suite(.serialized) struct MCPClientTests {
   struct Scenario: Sendable, CustomTestStringConvertible {
     let name: String

@@ -3,7 +3,7 @@ import Glibc
 import JSONSupport
 import Testing
 
-/// dm-mcp by the line: what no decent client writes, and how it ends.
+/// dm-mcp line by line: input that no correct client writes, and how the server ends.
 @Suite struct MCPLineTests {
   private static let template = Result {
     let f = try ToolFixture()
@@ -14,7 +14,7 @@ import Testing
 
   private func fixture() throws -> ToolFixture { try ToolFixture(copyOf: Self.template.get()) }
 
-  /// A server that has agreed on a revision.
+  /// A server that has agreed with its client on a revision of the protocol.
   private func server(_ f: ToolFixture, _ revision: String = "2025-06-18") throws -> LiveProcess {
     let live = try LiveProcess(f, "dm-mcp", as: "bot")
     try live.send(MCPServer.greeting(revision))
@@ -37,7 +37,7 @@ import Testing
     line("tools/call", #"{"name":"\#(tool)","arguments":\#(arguments)}"#, id: id)
   }
 
-  /// Sends a line; the answer has this code and this id.
+  /// Sends a line, and expects an error with this code and this id.
   private func expect(
     _ code: Int, id: JSON = .null, for line: [UInt8], _ live: LiveProcess, at location: SourceLocation
   ) throws {
@@ -67,7 +67,7 @@ import Testing
     #expect(live.finish().status == .exit(0))
   }
 
-  @Test func `a line over 1 MiB is a parse error and uses no more memory`() throws {
+  @Test func `a line far over 1 MiB is a parse error, and the server uses less than 64 MiB`() throws {
     let live = try server(fixture())
     let mebibyte = [UInt8](repeating: UInt8(ascii: "a"), count: 1024 * 1024)
     for _ in 1...Torture.size(128, long: 1024) { try live.send(bytes: mebibyte) }
@@ -145,7 +145,7 @@ import Testing
     let noted = #"{"jsonrpc":"2.0","method":"notifications/initialized"}"#
     let wait = call("wait_for_message", #"{"timeout_seconds":600}"#, id: #""w""#)
     try live.send("[\(wait),\(noted),\(line("ping", id: "2")),7]")
-    // It is answered as a whole, so a line after it is answered before it.
+    // A batch is answered as a whole, so the line after it is answered first.
     #expect(try ask(live, "ping", id: "3")["id"] == .number(3))
     try f.done("dm-send", ["bot", "news"], as: "alice")
     let answers = try live.record().array
@@ -255,7 +255,7 @@ import Testing
     #expect(live.finish(closingInput: false).status == .exit(64))
   }
 
-  @Test func `an error of the store is an error result, and the server goes on`() throws {
+  @Test func `a call without a store gets an error result, and the server continues`() throws {
     let f = try ToolFixture()
     let live = try server(f)
     let none = try ask(live, "tools/call", #"{"name":"wait_for_message"}"#)

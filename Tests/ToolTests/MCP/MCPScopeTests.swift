@@ -1,7 +1,7 @@
 import JSONSupport
 import Testing
 
-/// What an agent learns of other conversations, and what it may write, by the line.
+/// What an agent can learn about other conversations, and which input it may write.
 struct MCPScopeTests {
   private func fixture() throws -> ToolFixture {
     let f = try ToolFixture()
@@ -11,7 +11,7 @@ struct MCPScopeTests {
     return f
   }
 
-  /// All that an agent of one conversation can read, twice.
+  /// Everything that an agent with one conversation can read, read twice.
   private func everything(_ f: ToolFixture) throws -> String {
     let server = try MCPServer(f, ["--only", "alice"], as: "bot")
     var texts: [String] = []
@@ -51,7 +51,7 @@ struct MCPScopeTests {
     let before = try seen()
     #expect(before.contains("+ops:2"))
     for _ in 1...9 { try f.done("dm-send", ["carol", "bar secret"], as: "alice") }
-    // The agent's conversation is named when the server starts: by its id, if there are two of its title.
+    // The agent's conversation is named when the server starts; here by its id, because two groups have its title.
     let id = try #require(try f.done("dm-conversation", ["show", "+ops"], as: "bot").record["id"]?.string)
     try f.done("dm-conversation", ["create", "--title", "ops", "bot"], as: "carol")
     let server = try MCPServer(f, ["--only", id], as: "bot")
@@ -61,7 +61,7 @@ struct MCPScopeTests {
     #expect(before.contains(found))
   }
 
-  @Test func `with --only, a cursor is valid in one connection and continues where it was taken`() throws {
+  @Test func `with --only, a wait continues at a cursor of its connection, and other cursors are refused`() throws {
     let f = try fixture()
     let server = try MCPServer(f, ["--only", "alice"], as: "bot")
     let history = try server.call("read_history")["structuredContent"]
@@ -74,7 +74,8 @@ struct MCPScopeTests {
     let page = try #require(list?["conversations"]?.array.first?["page_cursor"]?.string)
     let rest = try server.call("list_conversations", #"{"after":"\#(page)"}"#)["structuredContent"]
     #expect(rest?["conversations"]?.array == [])
-    // Those of the other kind, too: the error has the name, and not what it stands for.
+    // A cursor of the other kind is refused, too. The error names the cursor, and not the cursor of the store that it
+    // stands for.
     for (tool, wrong) in [("wait_for_message", page), ("list_conversations", cursor)] {
       let argument = tool == "list_conversations" ? "after" : "cursor"
       let result = "\(try server.call(tool, "{\"\(argument)\":\"\(wrong)\"}"))"
@@ -92,7 +93,7 @@ struct MCPScopeTests {
     #"{"x":"a\u0000b"}"#, #"{"x":"half \ud83d"}"#, #"{"x":"other half \udc00"}"#, #"{"x":1e999}"#, #"{"x":1,"x":2}"#,
     #"{"x":\#(String(repeating: "[", count: 100) + String(repeating: "]", count: 100))}"#,
   ])
-  func `a call with JSON that is not accepted gets an error with its id`(params: String) throws {
+  func `a call whose JSON is not accepted gets an error with the id of the call`(params: String) throws {
     let server = try MCPServer(fixture(), as: "bot")
     let answer = try server.ask("ping", params, id: #""call 42""#)
     #expect(answer["id"]?.string == "call 42" && answer["error"]?["code"]?.int == -32602, "\(answer)")
@@ -103,7 +104,7 @@ struct MCPScopeTests {
   }
 
   @Test(arguments: ["2026-01-01", "yesterday", "7d", "14:30", "2026-01-01T00:00:00Z", "alice:1"])
-  func `a time may be written as in the programs`(time: String) throws {
+  func `the argument since accepts each form of a time that the programs accept`(time: String) throws {
     let server = try MCPServer(fixture(), as: "bot")
     let result = try server.call("read_history", #"{"conversation":"alice","since":"\#(time)"}"#)
     #expect(result["isError"]?.bool != true, "\(result)")

@@ -1,10 +1,10 @@
 import JSONSupport
 import Testing
 
-/// A server that has agreed on a revision, and is asked by the line.
+/// A server that has agreed on a revision of the protocol, and to which a test sends lines.
 struct MCPServer {
   let live: LiveProcess
-  /// Its store, which is removed with this.
+  /// The server's store, which is removed when the server is no longer used.
   private let f: ToolFixture
 
   init(_ f: ToolFixture, _ options: [String] = [], as user: String) throws {
@@ -33,7 +33,7 @@ struct MCPServer {
     return try live.record()
   }
 
-  /// What a tool returns.
+  /// Calls a tool, and returns its result.
   func call(_ tool: String, _ arguments: String = "{}") throws -> JSON {
     try #require(try ask("tools/call", #"{"name":"\#(tool)","arguments":\#(arguments)}"#)["result"])
   }

@@ -30,7 +30,7 @@ import Testing
     }
     #expect(try server.ask("ping", id: "-1")["id"]?.int == -1)
     let (seconds, _) = try Torture.time { for _ in 1...20 { _ = try server.ask("ping", id: "-1") } }
-    #expect(seconds < Torture.bound(0.1), "twenty pings")
+    #expect(seconds < Torture.bound(0.1), "seconds for twenty pings")
     server.live.process.send(15)
   }
 }

@@ -2,17 +2,16 @@ import Foundation
 import JSONSupport
 import Testing
 
-/// A store, or a hub with a store for each user, in which everybody stands to everybody as the columns of docs/rules.md
-/// say.
+/// A store, or a hub with a store for each user, whose users have the roles of the columns of docs/rules.md.
 ///
-/// Users are called like the columns. `extra` is a member, too; `guest` has a direct conversation with each of them,
-/// and `newcomer` with nobody.
+/// The users have the names of the columns. `extra` is another member. `guest` has a direct conversation with each user
+/// who is or was in the group, and `newcomer` has none.
 struct RuleScene: Sendable {
   let stores: RuleStores
-  /// The ids of messages and conversations by what they are called here.
+  /// The ids of messages and conversations, by their names in this test.
   private let ids: [String: String]
   private let numbers: [String: Int]
-  /// Everything that there is for a user, as `RuleVisit.state` says it.
+  /// The state of each user's store, as `RuleStores.state` returns it.
   let states: [String: String]
 
   static let onOneStore = Result { try RuleScene(onHub: false) }
@@ -68,7 +67,7 @@ struct RuleScene: Sendable {
     try Torture.wait(until: "a message has expired") {
       try !f.done("dm-tail", ["+club", "-n", "all", "--peek"], as: "owner").stdout.contains("brief")
     }
-    // What one reads, the next sends as delivered.
+    // Two rounds, because the first creates receipts, which the other users get in the second.
     for user in users + users { try f.carry(user) }
     (stores, self.ids, self.numbers) = (f, ids, numbers)
     states = try Dictionary(uniqueKeysWithValues: users.map { ($0, try f.state(of: $0)) })
@@ -79,14 +78,14 @@ struct RuleScene: Sendable {
   func number(_ name: String) -> Int? { numbers[name] }
 }
 
-/// One cell of the table while it is tried out in a store of its own.
+/// One cell of the tables, tried in its own copy of the stores.
 struct RuleVisit {
   let cell: RuleCell
   let scene: RuleScene
   let stores: RuleStores
-  /// Who acts.
+  /// The user who acts.
   let actor: String
-  /// Whether messages are named by their numbers.
+  /// Whether calls name messages by their numbers, not their ids.
   var namesNumbers = false
 
   init(_ cell: RuleCell, _ scene: RuleScene) throws {
@@ -97,7 +96,7 @@ struct RuleVisit {
 
   var isDirect: Bool { cell.section == "In a direct conversation" }
 
-  /// What the columns of the last table are about: who looks, at which message.
+  /// For each column of the last table, the user who acts and the message.
   static let unseen: [String: (actor: String, message: String)] = [
     "deleted by the user for themselves": ("sender", "hidden"), "deleted for everyone": ("sender", "gone"),
     "expired": ("sender", "brief"), "said after the user left": ("former", "later"),
@@ -105,7 +104,7 @@ struct RuleVisit {
     "said where the user never was": ("stranger", "sender"), "never said": ("sender", "nothing"),
   ]
 
-  /// Another who notices what the actor does.
+  /// Another user, who should notice what the actor does.
   var witness: String {
     guard isDirect else { return actor == "owner" ? "extra" : "owner" }
     return ["sender": "member", "member": "sender", "blocker": "blocked"][actor] ?? actor
@@ -118,14 +117,14 @@ struct RuleVisit {
     return isDirect ? "direct-\(sender)" : sender
   }
 
-  /// A call in which what stands in capitals is named; nil when there is no such thing here.
+  /// A call with its words in capitals replaced; nil if something that such a word names does not exist here.
   func fill(_ template: String) -> String? {
     let mine = isDirect ? "direct-\(actor)" : actor
     let conversation = scene.id(isDirect ? "direct-of-\(actor)" : "group")
     let seen = isDirect ? "unread-\(witness == actor ? "blocker" : witness)" : actor == "member" ? "former" : "member"
     let unknown = "01938a00-0000-7000-8000-000000000000"
     func name(_ message: String) -> String? {
-      // A message that nobody said has a number and an id that nobody knows.
+      // A message that was never sent gets a number and an id that do not exist.
       let number = scene.number(message) ?? (message == "nothing" ? 99 : nil)
       guard !namesNumbers else { return number.flatMap { number in conversation.map { "\($0):\(number)" } } }
       return scene.id(message) ?? (message == "nothing" ? unknown : nil)
@@ -144,7 +143,7 @@ struct RuleVisit {
     return text
   }
 
-  /// What a call prints, or a statement of SQL.
+  /// The output of a call or of an SQL statement.
   func look(_ call: String, as user: String) throws -> String {
     call.hasPrefix("SELECT") ? try stores.store(of: user).sql(call) : try run(call, as: user).stdout
   }
@@ -155,12 +154,12 @@ struct RuleVisit {
       words[0], Array(words.dropFirst()), as: user, stdin: line.map { Input(lines: [$0]) } ?? .none)
   }
 
-  /// Whether something is no longer as it was for the actor.
+  /// Whether the state of the actor's store has changed.
   func isChanged() throws -> Bool { try stores.state(of: actor) != scene.states[actor] }
 }
 
 extension RuleStores {
-  /// Has a user do something, and the hub know of it.
+  /// Runs a program as a user, and synchronizes before and after it.
   @discardableResult
   fileprivate func done(_ program: String, _ arguments: [String], as user: String) throws -> Outcome {
     try carry(user)
@@ -169,7 +168,7 @@ extension RuleStores {
     return outcome
   }
 
-  /// Everything that there is in the store of a user.
+  /// The rows and signals in the store of a user.
   func state(of user: String) throws -> String {
     let store = try store(of: user)
     let live = store.store + "/live"
@@ -180,14 +179,14 @@ extension RuleStores {
 }
 
 extension RuleVisit {
-  /// Who types where the actor watches.
+  /// The user who types while the actor watches.
   var typist: String {
     ["sender": "member", "member": "sender", "blocked": "blocker", "blocker": "blocked"][actor] ?? "extra"
   }
 
-  /// Who is shown to be typing in the conversation.
+  /// The users who are shown as typing in the conversation.
   ///
-  /// At last a user that all see types elsewhere, so that nothing has to be waited for that may never come.
+  /// At the end `guest` types, which every user sees, so the test need not wait for a signal that may never come.
   func typing(seenBy user: String) throws -> Set<String> {
     let f = try stores.store(of: user)
     let watcher = try LiveProcess(f, "dm-typing", ["--watch"], as: user, stdin: .null)
@@ -213,6 +212,6 @@ extension RuleVisit {
 }
 
 extension RuleWalk.Proof {
-  /// Whether the actor can look, where nobody else may.
+  /// Whether the actor can see the proof; nobody sees their own typing.
   var isSeenByActor: Bool { if case .types = self { false } else { true } }
 }

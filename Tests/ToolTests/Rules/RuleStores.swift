@@ -2,14 +2,14 @@ import Foundation
 import Synchronization
 import Testing
 
-/// The stores of a scene: one that all users share, or on a hub one for each.
+/// The stores of a scene: one store for all users or, on a hub, one for each user.
 final class RuleStores: Sendable {
   private let hub: HubFixture?
-  /// Of what these are copies, each made when it is needed.
+  /// The stores that are copied; each copy is made when it is needed.
   private let original: RuleStores?
   private let stores: Mutex<[String: ToolFixture]>
 
-  /// - Parameter users: who has a store of their own on a hub.
+  /// - Parameter users: the users who have their own stores on a hub.
   init(onHub: Bool, users: [String]) throws {
     original = nil
     guard onHub else {
@@ -22,7 +22,7 @@ final class RuleStores: Sendable {
     stores = Mutex(try Dictionary(uniqueKeysWithValues: users.map { ($0, try hub.machine($0)) }))
   }
 
-  /// - Parameter copiesHub: whether anything will be carried.
+  /// - Parameter copiesHub: whether to copy the hub too, because the copies will synchronize.
   init(copyOf original: RuleStores, copiesHub: Bool) throws {
     self.original = original
     hub = try original.hub.flatMap { copiesHub ? try HubFixture(copyOf: $0) : $0 }
@@ -31,7 +31,7 @@ final class RuleStores: Sendable {
 
   var isOnHub: Bool { hub != nil }
 
-  /// The store that a user works in.
+  /// The store of a user.
   func store(of user: String) throws -> ToolFixture {
     let name = isOnHub ? user : ""
     return try stores.withLock { stores in
@@ -44,7 +44,7 @@ final class RuleStores: Sendable {
     }
   }
 
-  /// Carries between the store of a user and the hub, if there is one.
+  /// Synchronizes the store of a user, if there is a hub.
   func carry(_ user: String, at location: SourceLocation = #_sourceLocation) throws {
     if isOnHub { try store(of: user).sync(at: location) }
   }

@@ -3,14 +3,14 @@ import Testing
 
 @testable import TestSupport
 
-/// What docs/rules.md says of an act.
+/// The result of an action, as docs/rules.md states it.
 enum RuleOutcome: Equatable, Sendable {
-  /// It is done, and of these nobody notices it.
+  /// The action succeeds, and these users do not notice it.
   case allowed(hiddenFrom: [String])
-  /// It succeeds, shows nothing and changes nothing.
+  /// The action succeeds, but shows nothing and changes nothing.
   case nothing
   case refused(Int32, code: String)
-  /// There is nothing that the act could be done to.
+  /// Nothing exists to which the action could be applied.
   case impossible
 
   init?(_ text: String) {
@@ -33,14 +33,14 @@ enum RuleOutcome: Equatable, Sendable {
 struct RuleCell: Sendable, CustomTestStringConvertible {
   let section: String
   let act: String
-  /// The heading of the column: who acts, or on what.
+  /// The heading of the column: the user who acts, or the message.
   let column: String
   let text: String
 
   var outcome: RuleOutcome? { RuleOutcome(text) }
   var isAllowed: Bool { if case .allowed = outcome { true } else { false } }
 
-  /// The same on a hub; nil for what hubs do not carry, or what other tests check.
+  /// The same cell on a hub; nil for actions that hubs do not sync, or that other tests check.
   var onHub: RuleCell? {
     let isCarried = ![
       "fetch what it carries", "fetch its attachment by id", "list what it carries", "show typing", "watch typing",
@@ -50,7 +50,7 @@ struct RuleCell: Sendable, CustomTestStringConvertible {
     guard ["stranger", "said where the user never was"].contains(column), case .refused(77, _) = outcome else {
       return self
     }
-    // Their store does not have it, and the hub does not tell.
+    // The user's store does not have the conversation, and the hub does not send it.
     let isOfConversation = RuleWalk.walk(self)?.call.contains("CONVERSATION") == true
     let code = isOfConversation ? "unknown_conversation" : "unknown_message"
     return RuleCell(section: section, act: act, column: column, text: "66 `\(code)`")
@@ -90,7 +90,7 @@ enum RuleTable {
       for (heading, field) in zip(headings, fields).dropFirst() {
         cells.append(RuleCell(section: section, act: fields[0], column: heading, text: field))
       }
-      // A row that is too short or too long must not lose cells.
+      // A row with too few or too many fields gets an invalid cell, so that the tests fail.
       if fields.count != headings.count {
         cells.append(RuleCell(section: section, act: fields[0], column: "of \(fields.count) fields", text: ""))
       }

@@ -1,14 +1,14 @@
-/// How an act of docs/rules.md is done, and how it shows that it was.
+/// The call for an action of docs/rules.md, and how a test sees that the action was done.
 struct RuleWalk: Sendable {
   enum Proof: Sendable {
-    /// What the call itself prints; what is done changes nothing.
+    /// The call prints this text, and changes nothing.
     case prints(String)
-    /// What another call shows from then on, and not before.
+    /// Another call shows this text after the action, and not before.
     case shows(String, call: String, by: By)
     case hides(String, call: String, by: By)
-    /// Typing of the actor, as a watcher sees it.
+    /// A watcher sees that the actor is typing.
     case types
-    /// A watcher that is the actor.
+    /// The actor watches another user type.
     case watches
   }
 
@@ -16,9 +16,9 @@ struct RuleWalk: Sendable {
 
   let call: String
   let proof: Proof
-  /// The same as a line of input, for programs that answer lines.
+  /// The same action as a line of input, for programs that read lines.
   let lines: (call: String, line: String)?
-  /// Whether the program only answers lines.
+  /// Whether the program only reads lines.
   let needsLine: Bool
 
   init(
@@ -38,7 +38,7 @@ struct RuleWalk: Sendable {
     }
   }
 
-  /// The acts that each table has to have.
+  /// The actions that each table must have.
   static let bySection: [String: Set<String>] = [
     "In a group": Set(anywhere.keys).union(inGroup.keys),
     "In a direct conversation": Set(anywhere.keys), "Elsewhere": Set(elsewhere.keys),
@@ -56,7 +56,7 @@ struct RuleWalk: Sendable {
     RuleWalk("dm-conversation \(call)", .shows(shown, call: show, by: .witness))
   }
 
-  /// What is done alike in every conversation.
+  /// The actions that are the same in every conversation.
   private static let anywhere: [String: RuleWalk] = [
     "read its history": RuleWalk(history, .prints(#""text":""#)),
     "read what happened": RuleWalk("dm-tail CONVERSATION --cursor start --peek", .prints(#""text":""#)),
@@ -128,7 +128,7 @@ struct RuleWalk: Sendable {
     "have messages expire": all("expire CONVERSATION 1h", #""expire_after":"#),
   ]
 
-  /// Only upkeep reads reports.
+  /// Read with SQL, because users cannot read reports.
   private static let reports = "SELECT handle FROM report JOIN user ON user.id = reporter"
 
   private static let inGroup: [String: RuleWalk] = [

@@ -2,7 +2,7 @@ import Foundation
 import JSONSupport
 import Testing
 
-/// Every cell of docs/rules.md, by the programs themselves.
+/// Tries each cell of docs/rules.md with the programs.
 @Suite struct RulesTests {
   @Test func `the rule tables have a row for each action and a column for each role`() {
     let users = ["sender", "member", "owner", "former", "stranger", "blocked", "blocker"]
@@ -26,7 +26,7 @@ import Testing
     try visit(cell, RuleScene.onOneStore.get())
   }
 
-  /// But for what hubs do not carry.
+  /// Without the actions that hubs do not sync.
   @Test(arguments: RuleTable.cells.compactMap(\.onHub))
   func `each action has the result in the rule table on a hub`(cell: RuleCell) throws {
     try visit(cell, RuleScene.onHub.get())
@@ -34,7 +34,7 @@ import Testing
 
   private func visit(_ cell: RuleCell, _ scene: RuleScene) throws {
     let outcome = try #require(cell.outcome, "no outcome: '\(cell.text)'")
-    let walk = try #require(RuleWalk.walk(cell), "no walk")
+    let walk = try #require(RuleWalk.walk(cell), "no call for this action")
     let visit = try RuleVisit(cell, scene)
     guard let call = visit.fill(walk.call) else {
       #expect(outcome == .impossible)
@@ -51,7 +51,7 @@ import Testing
   private func refuse(_ visit: RuleVisit, _ walk: RuleWalk, _ status: Int32, _ code: String) throws {
     var byNumber = visit
     byNumber.namesNumbers = true
-    // The message by its id, and by its number.
+    // The message is named by its id, and by its number.
     for call in Set([visit, byNumber].compactMap { $0.fill(walk.call) }) where !walk.needsLine {
       let outcome = try visit.run(call, as: visit.actor)
       #expect(outcome.status == .exit(status), "\(call): \(outcome.stderr)")
@@ -95,20 +95,20 @@ import Testing
     switch walk.proof {
     case .watches: return try watch(visit, sees: true)
     case .types where visit.witness == visit.actor, .prints: break
-    default: #expect(try !holds(), "it is so before")
+    default: #expect(try !holds(), "the action was done before")
     }
     let line = walk.needsLine ? walk.lines.flatMap { visit.fill($0.line) } : nil
     let outcome = try visit.run(call, as: visit.actor, line: line)
     #expect(outcome.status == .exit(0), "\(outcome.stderr)")
     if case .prints(let text) = walk.proof {
       #expect(outcome.stdout.contains(visit.fill(text) ?? text), "\(outcome.stdout)")
-      #expect(try !visit.isChanged(), "it is only looked at")
+      #expect(try !visit.isChanged(), "reading changed something")
     } else {
       #expect(try visit.isChanged(), "nothing changed")
       for user in [visit.actor, visit.witness] + blind { try visit.stores.carry(user) }
       if visit.stores.isOnHub {
         let pending = try visit.run("dm-sync pending", as: visit.actor)
-        #expect(pending.output.isEmpty, "the hub refuses it: \(pending.stdout)")
+        #expect(pending.output.isEmpty, "the hub refused the action: \(pending.stdout)")
       }
       // Nobody sees their own typing.
       if visit.witness != visit.actor || walk.proof.isSeenByActor { #expect(try holds(), "\(call)") }
@@ -116,7 +116,7 @@ import Testing
     for user in blind { #expect(try !holds(as: user), "\(user) notices it") }
   }
 
-  /// Has somebody type in whose sight the actor is.
+  /// Makes another user type, and checks whether the actor sees it.
   private func watch(_ visit: RuleVisit, sees: Bool) throws {
     let typist = visit.isDirect || visit.actor == "blocker" ? visit.typist : "extra"
     let typing = try visit.run(visit.fill("dm-typing CONVERSATION --on") ?? "", as: typist)

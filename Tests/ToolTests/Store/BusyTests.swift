@@ -3,9 +3,9 @@ import Glibc
 import JSONSupport
 import Testing
 
-/// What other processes do to a store.
+/// Writes while another process holds a lock of the store.
 ///
-/// Serialized, because it looks at the clock.
+/// Serialized, because the tests measure time.
 @Suite(.serialized) struct BusyTests {
   static let writing: [(program: String, arguments: [String], input: String)] = [
     ("dm-send", ["bob", "hello"], ""),
@@ -17,7 +17,7 @@ import Testing
     ("dm-import", [], #"{"conversation":"old","sender":"eve","text":"hi","created_at":"2004-11-15T00:00:01Z"}"# + "\n"),
   ]
 
-  /// Runs all that writes at once while somebody holds the store, and expects each to give up in time.
+  /// Runs all writing calls at once while another process holds the store, and expects each to give up in time.
   private func expectBusy(_ f: ToolFixture, at location: SourceLocation = #_sourceLocation) throws {
     let before = try f.sql("SELECT count(*) FROM message")
     let start = ContinuousClock.now
@@ -27,7 +27,7 @@ import Testing
     for (run, call) in zip(runs, Self.writing) {
       let outcome = try run.finish()
       #expect(outcome.status == .exit(75), "\(call.program): \(outcome.stderr)", sourceLocation: location)
-      // Lines are answered all the same, and say that they may be tried again.
+      // Each line gets an answer, which says that the line may be tried again.
       for record in try outcome.records {
         #expect(record["code"]?.string == "busy" && record["retryable"] == .bool(true), sourceLocation: location)
       }
@@ -52,7 +52,7 @@ import Testing
   }
 
   @Test(arguments: ["0s", "1s"])
-  func `a write waits for the time in --busy-timeout, or else in DM_BUSY_TIMEOUT`(time: String) throws {
+  func `a write waits as long as --busy-timeout says or, without this option, DM_BUSY_TIMEOUT`(time: String) throws {
     let f = try ToolFixture.filled()
     f.set("DM_BUSY_TIMEOUT", time)
     let holder = try LiveProcess(f, "flock", [f.store + "/store.lock", "-c", "echo held; read line"])
@@ -84,7 +84,7 @@ import Testing
     let holder = try LiveProcess(f, "sqlite3", [f.store + "/dm.sqlite"])
     try holder.send("BEGIN IMMEDIATE; SELECT 'held';")
     #expect(try holder.line() == "held")
-    // One after the other: the holder of the lock waits for the foreign program, the others for the holder.
+    // One write only: of several, one would hold the lock and wait for the foreign program, and the others would wait for it.
     let start = ContinuousClock.now
     let outcome = try f.run("dm-send", ["bob", "hello"], as: "alice")
     #expect(outcome.status == .exit(75), "\(outcome.stderr)")
@@ -108,7 +108,7 @@ import Testing
     #expect(holder.finish().status != .overdue)
   }
 
-  /// How many wait for the lock, as the kernel lists them (proc_locks(5)): a line with an arrow is a waiter.
+  /// How many processes wait for the lock: in /proc/locks, each is a line with an arrow (proc_locks(5)).
   private func lockWaiters(of f: ToolFixture) throws -> Int {
     let attributes = try FileManager.default.attributesOfItem(atPath: f.store + "/store.lock")
     let inode = try #require(attributes[.systemFileNumber] as? NSNumber)
@@ -119,7 +119,7 @@ import Testing
   private func waitUntil(seconds: Double, _ condition: () throws -> Bool) throws {
     let deadline = ContinuousClock.now + .seconds(seconds)
     while try !condition() {
-      try #require(ContinuousClock.now < deadline, "what was waited for did not come")
+      try #require(ContinuousClock.now < deadline, "the condition was not met in time")
       sched_yield()
     }
   }

@@ -3,15 +3,15 @@ import Glibc
 import JSONSupport
 import Testing
 
-/// Answers that rest on what another process committed.
+/// Answers that depend on what another process committed.
 ///
-/// A process that is killed, or gets an error, between the write of the log and its sync leaves a commit that only the page
-/// cache has. Nobody else has the store open, so the next process takes it from there.
+/// A process that is killed, or gets an error, between writing and syncing the WAL leaves a commit that is only in the
+/// page cache. The next process reads the commit from there.
 @Suite(.enabled(if: CrashTests.canTrace, "needs strace")) struct DurableAnswerTests {
   struct Act: Sendable, CustomTestStringConvertible {
     let program: String
     let arguments: [String]
-    /// How the same command ends when it is run again.
+    /// The exit status of the same command when it is run again.
     var retryStatus: Int32 = 0
 
     var testDescription: String { "\(program) \(arguments.joined(separator: " "))" }
@@ -43,7 +43,7 @@ import Testing
     return (store: f, cursor: try stream.records.last?["cursor"]?.string ?? "")
   }
 
-  /// The calls of a run, in order: the log's writes and syncs, and the answers.
+  /// The system calls of a run, in order: writes and syncs of the WAL, and answers.
   private func calls(_ f: ToolFixture, _ act: Act, _ words: [String]) throws -> [String] {
     let trace = f.directory + "/calls"
     let outcome = try f.run(
@@ -60,7 +60,7 @@ import Testing
   }
 
   @Test(arguments: acts, ["signal=SIGKILL", "error=EIO"])
-  func `a retry that finds its work done answers only after that work is synced to the disk`(act: Act, fault: String)
+  func `a repeated command whose change is in the log answers only after a sync of the log`(act: Act, fault: String)
     throws
   {
     let (template, cursor) = try Self.template.get()
@@ -73,12 +73,13 @@ import Testing
       validatedAs: act.program)
     #expect(broken.status == (fault == "error=EIO" ? .exit(74) : .signal(SIGKILL)), "\(broken.stderr)")
     #expect(broken.output.isEmpty)
-    try #require(try Data(contentsOf: URL(fileURLWithPath: log)).count > bytes, "the commit is in the log")
+    try #require(try Data(contentsOf: URL(fileURLWithPath: log)).count > bytes, "the commit is not in the log")
     let calls = try calls(f, act, words)
     let synced = try #require(calls.firstIndex(of: "sync"), "nothing was synced: \(calls)")
-    #expect(calls[..<synced].contains("write"), "the log is written again, because a failed sync forgets its pages")
+    #expect(
+      calls[..<synced].contains("write"), "the log must be written again, because a failed sync may lose its pages")
     if let answer = calls.firstIndex(of: "answer") { #expect(synced < answer, "\(calls)") }
-    // Only once: what is known to be there costs the next one nothing.
+    // The third run does not write or sync, because the commit is recorded as synced.
     let third = try self.calls(f, act, words)
     if ["dm-send", "dm-edit"].contains(act.program), act.arguments[0] != "react" {
       #expect(third.filter { $0 != "answer" }.isEmpty, "\(third)")
@@ -86,7 +87,7 @@ import Testing
     try f.checkIntegrity()
   }
 
-  @Test func `nothing is acknowledged while every fdatasync fails`() throws {
+  @Test func `no change is acknowledged while every fdatasync fails`() throws {
     let f = try ToolFixture(copyOf: Self.template.get().store)
     for _ in 1...3 {
       let outcome = try f.run(
@@ -99,7 +100,7 @@ import Testing
     #expect(try f.sql("SELECT count(*) FROM message WHERE nonce = 'n'") == "1")
   }
 
-  @Test func `each folder that a new store creates is synced in its parent folder`() throws {
+  @Test func `a first write syncs each new folder of the store, and its parent, before it answers`() throws {
     let f = try ToolFixture()
     f.set("DM_STORE", f.directory + "/one/two/store")
     let trace = f.directory + "/calls"

@@ -35,7 +35,7 @@ import Testing
   ]
 
   @Test(arguments: calls)
-  func `a command that fails creates neither a store nor a folder`(call: Call) throws {
+  func `a command that fails creates no store and no folder`(call: Call) throws {
     let f = try ToolFixture(store: "new/folder/store")
     let outcome = try f.run(call.program, call.arguments, as: "alice", stdin: call.input.map { Input($0) } ?? .none)
     #expect(outcome.status == .exit(call.status), "\(outcome.stderr)")
@@ -43,7 +43,7 @@ import Testing
   }
 
   @Test(arguments: [["+ops", "x"], ["bob", "x"], ["--draft", "bob", "x"]])
-  func `the error for an unknown name without a store names the folder of the store`(words: [String]) throws {
+  func `if there is no store, the error for an unknown name says where the store would be`(words: [String]) throws {
     let f = try ToolFixture()
     #expect(try f.run("dm-send", words, as: "alice").stderr.contains("there is no store at '\(f.store)' yet"))
     f.set("DM_STORE", nil)
@@ -64,7 +64,7 @@ import Testing
     try f.done("dm-doctor", ["check", "--deep"])
   }
 
-  @Test func `a named store to which nothing was ever written is absent for readers`() throws {
+  @Test func `a store that DM_STORE names counts as absent until something is written to it`() throws {
     let f = try ToolFixture()
     try f.done("mkdir", [f.store])
     for file in ["", "with tables"] {

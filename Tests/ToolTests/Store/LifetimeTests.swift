@@ -3,7 +3,7 @@ import Glibc
 import JSONSupport
 import Testing
 
-/// What expires, where the store cannot be written to and where the clock is set.
+/// Messages and mutes that expire, also in a read-only store and when the clock was changed.
 @Suite struct LifetimeTests {
   private func filled(_ texts: [String], lifetime: String) throws -> ToolFixture {
     let f = try ToolFixture()
@@ -15,7 +15,7 @@ import Testing
     return f
   }
 
-  /// The texts that bob sees, and what bob's list says of them.
+  /// The texts that bob sees, and the counts and last message in bob's list.
   private struct Overview: Equatable {
     var texts: [String]
     var unread: Int
@@ -39,7 +39,7 @@ import Testing
   func `expired messages in a read-only store are hidden and not counted`() throws {
     let f = try filled(["brief @bob", "brief"], lifetime: "1s")
     try f.done("chmod", ["755", f.directory])
-    // A user who could write has it open, so that its shared memory is there.
+    // A process that can write has the store open, so that its shared memory file exists.
     let writer = try LiveProcess(f, "dm-send", as: "alice")
     try writer.send(JSON.line(["conversation": "+all", "text": "last"]))
     _ = try writer.record()
@@ -62,31 +62,32 @@ import Testing
     #expect(try nobody("dm-read", ["+all", "--all", "--dry-run"]).record["unread_count"]?.int == 0)
     #expect(try nobody("dm-read", ["+all", "--all"]).status == .exit(74))
 
-    // A follower lets it be, and does not try again and again.
+    // A follower cannot turn the messages into tombstones, and does not keep trying.
     let words = ["--reuid", "65534", "--regid", "65534", "--clear-groups", "\(f.directory)/dm-tail"]
     let follower = try LiveProcess(
       f, "setpriv", words + ["-f", "-n", "0", "--invisible", "--heartbeat", "1s"], as: "bob", stdin: .null)
     for _ in 1...4 { _ = try follower.record() }
     follower.process.send(SIGTERM)
-    #expect(follower.finish().cpu < 0.5, "it spins")
+    #expect(follower.finish().cpu < 0.5, "the follower uses too much processor time")
     #expect(writer.finish().status == .exit(0))
   }
 
-  @Test func `dm-list hides expired messages without writing, and the next writer makes tombstones`() throws {
+  @Test func `dm-list hides expired messages without writing, and the next write turns them into tombstones`() throws {
     let f = try filled(["brief @bob", "stays"], lifetime: "2s")
     try f.done("dm-send", ["+all", "last"], as: "alice")
     func bob(_ program: String, _ arguments: [String]) throws -> Outcome { try f.run(program, arguments, as: "bob") }
     try Torture.wait(until: "it has expired") { try bob("dm-list", ["--count"]).stdout == "2\n" }
     let wanted = Overview(texts: ["first", "last"], unread: 2, mentions: 0, last: "last")
     #expect(try overview(bob) == wanted)
-    #expect(try f.sql("SELECT count(*) FROM message WHERE deleted_at IS NOT NULL") == "0", "lists do not write")
+    #expect(try f.sql("SELECT count(*) FROM message WHERE deleted_at IS NOT NULL") == "0", "dm-list must not write")
     try f.done("dm-user", ["set", "--bio", "x"], as: "alice")
     #expect(try f.sql("SELECT count(*) FROM message WHERE deleted_at = expires_at AND text IS NULL") == "2")
     #expect(try overview(bob) == wanted)
     try f.checkKept()
   }
 
-  @Test func `a hundred messages that expire at the same time give an event each and are not counted`() throws {
+  @Test func `a hundred messages that expire at the same time each give an event and are not counted as unread`() throws
+  {
     let f = try filled(["before"], lifetime: "1h")
     let follower = try LiveProcess(
       f, "dm-tail", ["-f", "-n", "0", "--invisible", "--peek", "--events", "message_deleted"], as: "bob", stdin: .null)
@@ -115,9 +116,9 @@ import Testing
     let all = Overview(texts: ["first", "an hour @bob"], unread: 2, mentions: 1, last: "an hour @bob")
     let rest = Overview(texts: ["first"], unread: 1, mentions: 0, last: "first")
     #expect(try overview { try at("+2h", f, "bob", $0, $1) } == rest)
-    #expect(try overview { try at("+0", f, "bob", $0, $1) } == all, "looking changes nothing")
+    #expect(try overview { try at("+0", f, "bob", $0, $1) } == all, "reading changes nothing")
     #expect(try overview { try at("-10y", f, "bob", $0, $1) } == all)
-    // A program that writes by a clock that is ahead makes a tombstone of it for all.
+    // A program that writes while its clock is ahead makes the message a tombstone for all users.
     #expect(try at("+2h", f, "alice", "dm-user", ["set", "--bio", "x"]).status == .exit(0))
     #expect(try overview { try at("-10y", f, "bob", $0, $1) } == rest)
     #expect(try at("+0", f, "bob", "dm-edit", ["react", "👍", "+all:3"]).status == .exit(66))
@@ -125,7 +126,7 @@ import Testing
   }
 
   @Test(.enabled(if: ToolFixture.has("faketime"), "needs faketime"))
-  func `the lifetime of a message that is sent after the clock was set back begins at its sending`() throws {
+  func `the lifetime of a message begins when it is sent, also after the clock was set back`() throws {
     let f = try filled([], lifetime: "1h")
     #expect(try at("+10d", f, "alice", "dm-send", ["+all", "ahead"]).status == .exit(0))
     try f.done("dm-send", ["+all", "--expires-in", "1h", "back"], as: "alice")
@@ -151,8 +152,9 @@ import Testing
     #expect(try show("-10y") == [true, true, true])
     #expect(try show("+2h") == [false, false, true])
     #expect(try at("-10y", f, "alice", "dm-send", ["+all", "long ago"]).status == .exit(0))
-    #expect(try show("+0") == [true, true, true], "it is muted by the sender's clock")
-    #expect(try at("+2h", f, "bob", "dm-conversation", ["unmute", "+all"]).output.isEmpty, "there is nothing to undo")
+    #expect(try show("+0") == [true, true, true], "the mute has not ended by the sender's clock")
+    #expect(
+      try at("+2h", f, "bob", "dm-conversation", ["unmute", "+all"]).output.isEmpty, "the mute has already ended")
     #expect(try at("+2h", f, "alice", "dm-send", ["+all", "later"]).status == .exit(0))
     #expect(try show("+2h") == [false, false, false])
     try f.checkKept()

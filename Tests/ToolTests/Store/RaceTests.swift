@@ -9,7 +9,7 @@ import Testing
   @Test func `fifty processes that write to a new store at the same time create one store`() throws {
     let f = try ToolFixture()
     let lines = (1...50).map { JSON.line(["conversation": "zed", "text": "\($0)", "nonce": "n\($0)"]) }
-    // The first user is created, whatever their handle; the others are the same user.
+    // One process creates the user, and the others find the same user.
     let runs = try lines.map { try f.start("dm-send", as: "zed", stdin: Input(lines: [$0])) }
     for run in runs {
       let outcome = try run.finish()
@@ -35,7 +35,7 @@ import Testing
       if index % 3 == 0 {
         #expect(outcome.status == .exit(0), "\(outcome.stderr)")
       } else {
-        // 66 while it is absent, 67 while it has no users.
+        // The status is 66 while the store is absent, and 67 while it has no users.
         #expect([.exit(0), .exit(66), .exit(67)].contains(outcome.status), "\(outcome.stderr)")
       }
     }
@@ -101,14 +101,14 @@ import Testing
     try f.checkIntegrity()
   }
 
-  @Test func `eight concurrent writers and four readers lose nothing and repeat nothing`() throws {
+  @Test func `with eight concurrent writers and four readers, no message is lost or duplicated`() throws {
     let f = try ToolFixture()
     let writers = (1...8).map { "w\($0)" }
     for writer in writers { try f.done("dm-user", ["add", writer], as: writer) }
     try f.done("dm-conversation", ["create", "--title", "all"] + writers.dropFirst(), as: "w1")
     let perWriter = 2000
 
-    // Readers come and go until the writers are done.
+    // Readers are started again and again until the writers are done.
     let stop = f.directory + "/stop"
     let readers = try (1...4).map { number in
       let call = number % 2 == 0 ? "dm-tail +all -n 200" : "dm-list"
@@ -121,7 +121,7 @@ import Testing
       let lines = (1...perWriter).map {
         JSON.line(["conversation": "+all", "text": "\(writer) \($0)", "nonce": "\(writer)-\($0)"])
       }
-      // The last two send fifty by themselves each, then the rest as lines.
+      // The last two writers first send 50 messages one by one, and then the rest as lines.
       let singles = index >= 6 ? 50 : 0
       let file = "\(f.directory)/\(writer).jsonl"
       try lines.dropFirst(singles).map { $0 + "\n" }.joined().write(toFile: file, atomically: true, encoding: .utf8)
@@ -158,7 +158,7 @@ import Testing
     for writer in writers {
       let own = history.filter { $0["sender"]?.string == writer }.compactMap { $0["text"]?.string }
       #expect(own == (1...perWriter).map { "\(writer) \($0)" })
-      // One has read one's own words and no others.
+      // Each writer has read only their own messages.
       #expect(try f.done("dm-list", ["--count"], as: writer).stdout == "\(total - perWriter)\n")
     }
   }

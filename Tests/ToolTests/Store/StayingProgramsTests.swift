@@ -2,12 +2,12 @@ import Foundation
 import JSONSupport
 import Testing
 
-/// Programs that have a store open when another takes its place.
+/// Programs that have a store open when it is replaced by another one.
 struct StayingProgramsTests {
   struct Call: Sendable, CustomTestStringConvertible {
     let program: String
     let arguments: [String]
-    /// The two lines that it gets, one before and one after; nil for a follower.
+    /// The lines that the program gets before and after the store is replaced; nil for a follower.
     var lines: (before: String, after: String)?
 
     var testDescription: String { ([program] + arguments).joined(separator: " ") }
@@ -47,7 +47,7 @@ struct StayingProgramsTests {
     Call(program: "dm-typing", arguments: ["--watch"]),
     Call(program: "dm-chat", arguments: ["--plain", "bob"], lines: ("before", "after")),
   ]
-  /// Those that read no lines, follow nothing, and so have a store open only briefly.
+  /// Programs that read no lines and follow nothing, so they have a store open only briefly.
   static let ending = ["dm-attach", "dm-conversation", "dm-doctor", "dm-search"]
 
   @Test func `these tests cover each program that does not end by itself`() {
@@ -69,7 +69,7 @@ struct StayingProgramsTests {
       try live.send(before.replacing("ID", with: id))
       _ = try live.line()
     } else if call.program == "dm-typing" {
-      // It prints nothing before somebody types, and watches the store once it has opened it.
+      // dm-typing prints nothing before somebody types, so the test waits until it watches the store.
       let files = "/proc/\(live.process.pid)/fd"
       try Torture.wait(until: "it watches the store") {
         try FileManager.default.contentsOfDirectory(atPath: files).contains { name in
@@ -88,14 +88,14 @@ struct StayingProgramsTests {
       do {
         try live.send(after.replacing("ID", with: id))
       } catch {
-        // It has looked already, and ended.
+        // dm-mcp may have noticed the new store and ended.
         #expect(call.program == "dm-mcp", "\(error)")
       }
     }
     let outcome = live.finish(closingInput: false)
 
     #expect(outcome.status == .exit(66), "\(outcome.stderr)")
-    // A follower and a server may look while there is none.
+    // A follower or a server may look while there is no store, and then reports that.
     #expect(outcome.stderr.contains("store"), "\(outcome.stderr)")
     if call.lines != nil, !["dm-chat", "dm-mcp"].contains(call.program) {
       #expect(outcome.stderr.contains("another store was put at"), "\(outcome.stderr)")
@@ -104,7 +104,7 @@ struct StayingProgramsTests {
     }
     #expect(!outcome.stdout.contains(#""isError":false"#))
     #expect(try f.sql("SELECT (SELECT count(*) FROM message), (SELECT count(*) FROM receipt)") == held)
-    // The mark in the lock is the new store's, so that commits that it loses are noticed.
+    // store.lock names the new store, so that lost commits of this store are noticed.
     try f.done("dm-send", ["bob", "next"], as: "alice")
     let mark = try String(contentsOfFile: f.store + "/store.lock", encoding: .utf8).split(separator: " ")
     let store = try f.sql("SELECT lower(hex(uuid)) FROM store")
@@ -121,7 +121,7 @@ struct StayingProgramsTests {
       try live.send(MCPServer.greeting())
       _ = try live.line()
     }
-    // News for a follower that begins with nothing.
+    // dm-user presence -f prints nothing before somebody's presence changes.
     if call.program == "dm-user" { try f.follower(as: "bob").process.send(SIGTERM) }
     return live
   }

@@ -3,9 +3,9 @@ import Glibc
 import JSONSupport
 import Testing
 
-/// Stores that are absent, foreign, too new, read-only or elsewhere.
+/// Stores that are absent, invalid, too new, read-only or on a network file system.
 @Suite struct StoreStateTests {
-  /// Reads and writes that each store of this kind has to refuse, or not.
+  /// Calls that read or write a store.
   static let calls: [(program: String, arguments: [String])] = [
     ("dm-list", []), ("dm-list", ["--count"]), ("dm-tail", []), ("dm-tail", ["bob"]), ("dm-read", ["bob", "--all"]),
     ("dm-send", ["bob", "text"]), ("dm-user", ["list"]), ("dm-user", ["add", "dave"]),
@@ -21,7 +21,7 @@ import Testing
     }
   }
 
-  @Test func `an absent default store is empty, and a write creates it for its owner only`() throws {
+  @Test func `an absent default store counts as empty, and a write creates it for its owner only`() throws {
     let f = try ToolFixture()
     f.set("DM_STORE", nil)
     #expect(try f.done("dm-list").output.isEmpty)
@@ -29,14 +29,14 @@ import Testing
     #expect(try f.done("dm-tail").output.isEmpty)
     #expect(try f.done("dm-user", ["list"]).output.isEmpty)
     let folder = f.directory + "/home/.local/share/dm"
-    #expect(!FileManager.default.fileExists(atPath: folder), "reading makes nothing")
+    #expect(!FileManager.default.fileExists(atPath: folder), "reading creates nothing")
     try f.done("dm-send", ["root", "note"], as: "root")
     let files = ["dm.sqlite", "dm.sqlite-wal", "store.lock"].map { "\(folder)/\($0)" }
     let modes = try f.done("stat", ["-c", "%a %n", folder] + files)
     #expect(modes.stdout.split(separator: "\n").map { $0.prefix(3) } == ["700", "600", "600", "600"])
   }
 
-  @Test func `XDG_DATA_HOME moves the default store, unless it is relative`() throws {
+  @Test func `XDG_DATA_HOME sets the folder of the default store, unless it is a relative path`() throws {
     let f = try ToolFixture()
     f.set("DM_STORE", nil)
     f.set("XDG_DATA_HOME", f.directory + "/data")
@@ -84,7 +84,7 @@ import Testing
     #expect(try f.sql("PRAGMA user_version; SELECT count(*) FROM message") == "99\n2")
   }
 
-  @Test func `a store that gets a newer version while a program runs is not written to`() throws {
+  @Test func `a running program does not write to its store after the store got a newer version`() throws {
     let f = try ToolFixture.filled()
     let live = try LiveProcess(f, "dm-send", as: "alice")
     try live.send(JSON.line(["conversation": "bob", "text": "before"]))
@@ -129,7 +129,7 @@ import Testing
     }
   }
 
-  /// NFS, SMB, CIFS and 9P.
+  /// The types of NFS, SMB, CIFS and 9P in statfs(2).
   static let remote = [0x6969, 0x517B, 0xFF53_4D42, 0x0102_1997]
 
   @Test(.enabled(if: ToolFixture.has("cc"), "needs a C compiler"), arguments: remote)
@@ -151,7 +151,7 @@ import Testing
     #expect(!FileManager.default.fileExists(atPath: f.directory + "/new/dm.sqlite"))
   }
 
-  /// Only a process that may act as another user can look at a store that is read-only to that user.
+  /// Whether the tests can run a program as a user who may not write to a store.
   static let canBecomeNobody = geteuid() == 0 && ToolFixture.has("setpriv")
 
   private func nobody(_ f: ToolFixture, _ program: String, _ arguments: [String]) throws -> Outcome {
@@ -164,9 +164,9 @@ import Testing
       validatedAs: arguments.contains("--count") ? nil : program)
   }
 
-  /// Takes the right to write to a store from everybody.
+  /// Makes a store read-only for all users.
   ///
-  /// - Returns: a writer that had it open before, so that its shared memory is there.
+  /// - Returns: a writer that opened the store before, so that its shared memory file exists.
   private func readOnly(_ f: ToolFixture) throws -> LiveProcess {
     try f.done("chmod", ["755", f.directory])
     let writer = try LiveProcess(f, "dm-send", as: "alice")
@@ -197,7 +197,7 @@ import Testing
   }
 
   @Test(.enabled(if: canBecomeNobody, "needs root and setpriv"))
-  func `a read-only store without its shared memory file gives an error with advice`() throws {
+  func `reading a read-only store without its shared memory file gives an error that says what to do`() throws {
     let f = try ToolFixture.filled()
     try f.done("chmod", ["755", f.directory])
     try f.done("rm", ["-f", f.store + "/dm.sqlite-shm"])
@@ -208,7 +208,7 @@ import Testing
   }
 
   @Test(.enabled(if: canBecomeNobody, "needs root and setpriv"))
-  func `a dump of a read-only store uses TMPDIR, with a note, and fails without TMPDIR`() throws {
+  func `a dump of a read-only store uses TMPDIR and says so, and fails without TMPDIR`() throws {
     let f = try ToolFixture.filled()
     let writer = try readOnly(f)
     let refused = try nobody(f, "dm-doctor", ["dump"])
@@ -226,7 +226,7 @@ import Testing
   }
 
   @Test(.enabled(if: CrashTests.canTrace, "needs strace"))
-  func `a contents folder that cannot be read is an error for stats, purge and restore`() throws {
+  func `stats, purge and restore fail if the folder of the contents cannot be read`() throws {
     let f = try ToolFixture.filled()
     try f.done("sh", ["-c", "echo content | dm-send bob --attach -"], as: "alice")
     let backup = f.directory + "/backup"
@@ -235,7 +235,7 @@ import Testing
       let words = try f.meddling("getdents64", "error=EIO", "dm-doctor") + [action]
       #expect(try f.run("strace", words, validatedAs: "dm-doctor").status == .exit(74), "\(action)")
     }
-    // Into an empty store contents are copied one by one.
+    // A restore into an empty store copies the contents one by one.
     try FileManager.default.removeItem(atPath: f.store)
     try f.done("dm-user", ["add", "dave"], as: "dave")
     try f.makeEmpty()

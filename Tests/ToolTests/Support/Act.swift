@@ -1,16 +1,16 @@
 import Foundation
 import Testing
 
-/// A command, who runs it, and what is so once it is done.
+/// A command, the user who runs it, and a condition that is true after it.
 struct Act: Sendable, CustomStringConvertible {
   let program: String
-  /// `DIR` in them is the fixture's folder; a scene may have other names.
+  /// In the arguments, `DIR` stands for the fixture's folder; a scene may replace other words.
   let arguments: [String]
   let user: String
   let input: String?
-  /// SQL that gives 1 once it is done; nil for what changes nothing.
+  /// SQL that returns 1 after the command; nil for a command that changes nothing.
   let done: String?
-  /// How it may end when it was done before.
+  /// The exit statuses that the command may have when it is run again.
   let again: Set<Int32>
 
   init(
@@ -23,7 +23,7 @@ struct Act: Sendable, CustomStringConvertible {
 
   var description: String { "\(program) \(arguments.joined(separator: " "))\(input == nil ? "" : " <lines")" }
 
-  /// Runs it, under strace(1) when something is to be injected.
+  /// Runs the command, with strace(1) if a fault is injected.
   func run(
     _ f: ToolFixture, _ names: [String: String] = [:], injecting fault: (call: String, what: String)? = nil,
     seconds: Double = 30

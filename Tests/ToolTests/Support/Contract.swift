@@ -3,22 +3,22 @@ import JSONSupport
 import Synchronization
 import Testing
 
-/// What every line has to hold that a program prints as JSON.
+/// Rules for each JSON line that a program prints.
 enum Contract {
   private static let schemas = Mutex<[String: SchemaValidator]>([:])
 
   /// Whether a call prints JSON lines into a file or a pipe.
   static func isJSON(_ program: String, _ arguments: [String]) -> Bool {
-    // Whatever passes through it.
+    // The output is what passes through dm-typing.
     if program == "dm-typing", !arguments.contains("--watch") { return false }
-    // JSON-RPC, which its own tests look at.
+    // dm-chat prints text, and dm-mcp prints JSON-RPC, which has its own tests.
     if ["dm-chat", "dm-mcp"].contains(program) { return false }
-    // The content that is fetched.
+    // The output is the content of an attachment.
     if zip(arguments, arguments.dropFirst()).contains(where: { ["-o", "--output"].contains($0) && $1 == "-" }) {
       return false
     }
     var others = ["--help", "-h", "--version", "--schema", "--count", "--complete", "--plain"]
-    // There it is what is said with a file.
+    // In dm-attach, --text is the text of the message.
     if program != "dm-attach" { others.append("--text") }
     let programs = ToolFixture.programs + ToolFixture.hubPrograms
     return programs.contains(program) && !arguments.contains { others.contains($0) }
@@ -37,7 +37,7 @@ enum Contract {
     if bytes.isEmpty { return }
     let schema = try schema(of: program)
     #expect(bytes.last == 0x0A, "\(program) ends within a line", sourceLocation: location)
-    // Readers that loop print the same lines again and again.
+    // Each different line is checked once, because readers in a loop print the same lines repeatedly.
     var seen: Set<String> = []
     for line in lines(of: bytes) where seen.insert(line.text).inserted {
       for fault in try faults(in: line.bytes, schema) {
@@ -46,7 +46,7 @@ enum Contract {
     }
   }
 
-  /// Found by memchr(3): the tests are not optimized, and megabytes come out of the larger ones.
+  /// Splits output into lines with memchr(3), because the tests are not optimized, and some output has megabytes.
   static func lines(of bytes: [UInt8]) -> [(text: String, bytes: [UInt8])] {
     bytes.withUnsafeBufferPointer { buffer in
       var found: [(text: String, bytes: [UInt8])] = []

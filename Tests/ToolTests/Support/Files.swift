@@ -2,7 +2,7 @@ import Foundation
 import Glibc
 import Synchronization
 
-/// What a program reads from its standard input.
+/// The standard input of a program.
 enum Input: ExpressibleByStringInterpolation, Sendable {
   case none
   case bytes([UInt8])
@@ -13,7 +13,7 @@ enum Input: ExpressibleByStringInterpolation, Sendable {
   init(lines: [String]) { self = .bytes(Array(lines.map { $0 + "\n" }.joined().utf8)) }
 }
 
-/// A descriptor that no child inherits, closed with its owner.
+/// A file descriptor that no child process inherits, and that is closed with its owner.
 final class Descriptor: Sendable {
   let number: Int32
 
@@ -28,7 +28,7 @@ final class Descriptor: Sendable {
     try self.init(open(path, flags | O_CLOEXEC, 0o600), path)
   }
 
-  /// A file without a name.
+  /// A temporary file without a name.
   static func temporary(in directory: String, _ bytes: [UInt8] = []) throws -> Descriptor {
     let path = "\(directory)/\(UUID().uuidString)"
     let file = try Descriptor(path: path, O_CREAT | O_EXCL | O_RDWR)
@@ -57,7 +57,7 @@ final class Descriptor: Sendable {
     return pair
   }
 
-  /// Between their making and their closing on exec no process may start, which would keep them open.
+  /// Creates two descriptors, and lets no process start before they have close-on-exec, because it would keep them open.
   private static func kept(
     _ what: String, _ make: (inout [Int32]) -> Int32
   ) throws -> (Descriptor, Descriptor) {
@@ -89,7 +89,7 @@ final class Descriptor: Sendable {
     return bytes
   }
 
-  /// What comes next; empty at the end, and at the end of a terminal, which is an error to read(2).
+  /// The next bytes; empty at the end of a file or terminal, and nil if read(2) fails.
   func some() -> [UInt8]? {
     var chunk = [UInt8](repeating: 0, count: 65536)
     while true {

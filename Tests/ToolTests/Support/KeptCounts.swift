@@ -2,14 +2,14 @@ import Foundation
 import Testing
 
 extension ToolFixture {
-  /// What is kept in rows and is not what the messages say, counted anew by SQL that knows nothing of the programs.
+  /// The stored counts and states that disagree with the messages, found by SQL that shares no code with the programs.
   ///
-  /// Empty when all is well.
+  /// Empty if there are none.
   func keptFaults(at location: SourceLocation = #_sourceLocation) throws -> String {
     try sql(Self.countAnew, at: location)
   }
 
-  /// The same for what was announced: in each group are the users who came and did not go.
+  /// Users whose membership disagrees with the announcements of who joined and who left a group.
   func announcedFaults(at location: SourceLocation = #_sourceLocation) throws -> [String] {
     let rows = try sql(
       """

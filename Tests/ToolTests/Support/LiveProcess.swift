@@ -3,7 +3,7 @@ import Glibc
 import JSONSupport
 import Testing
 
-/// A program that is talked with through pipes or terminals while it runs.
+/// A running program that a test communicates with through pipes or terminals.
 final class LiveProcess {
   enum Stream { case pipe, terminal, null }
 
@@ -33,7 +33,7 @@ final class LiveProcess {
       streams: [childInput.number, childOutput.number, errors.number])
   }
 
-  /// The child's end and one's own.
+  /// The ends of the child process and of the test.
   private static func open(_ stream: Stream, forReading: Bool) throws -> (Descriptor, Descriptor?) {
     switch stream {
     case .null: return (try Descriptor(path: "/dev/null", O_RDWR), nil)
@@ -73,7 +73,7 @@ final class LiveProcess {
     }
   }
 
-  /// The next line, or nil when none comes.
+  /// The next line, or nil if none comes in time.
   func lineIfAny(within seconds: Double) throws -> String? {
     do { return try line(within: seconds) } catch is SpawnError { return nil }
   }
@@ -82,9 +82,9 @@ final class LiveProcess {
     try JSON(try #require(try line(within: seconds), "\(stderr)").utf8.map { $0 })
   }
 
-  /// The most memory that it has held at once, in KiB.
+  /// The peak memory of the program, in KiB.
   ///
-  /// Not from wait4(2), whose figure counts what the tests themselves held when they started it.
+  /// The figure of wait4(2) is not used, because it includes the memory that the tests had when they started the program.
   func peak() throws -> Int {
     let status = try String(contentsOfFile: "/proc/\(process.pid)/status", encoding: .utf8)
     let line = try #require(status.split(separator: "\n").first { $0.hasPrefix("VmHWM:") })
@@ -93,14 +93,14 @@ final class LiveProcess {
 
   var stderr: String { String(decoding: errors.contents(), as: UTF8.self) }
 
-  /// Reads what is left and waits for the end.
+  /// Reads the rest of the output, and waits until the program ends.
   ///
   /// A terminal hangs up when its input is closed.
   func finish(seconds: Double = 60, closingInput: Bool = true) -> Outcome {
     if closingInput { closeInput() }
     let deadline = Date(timeIntervalSinceNow: seconds)
     while let output {
-      // The end of a terminal shows only once nobody has its other end.
+      // The end of a terminal can be read only after all processes have closed its other end.
       if output.isReadable(within: 0.05) {
         guard let more = output.some(), !more.isEmpty else { break }
         buffer += more

@@ -3,7 +3,7 @@ import Glibc
 import JSONSupport
 import Testing
 
-/// The judges of the other tests, judged: what they are there to find, they find.
+/// Tests of the checks that other tests use: each finds the faults that it is for.
 @Suite struct SupportTests {
   static let user =
     #"{"type":"user","handle":"bob","shows_presence":true,"sends_read_receipts":false,"created_at":"2026-11-21T14:30:00.000000Z"}"#
@@ -41,26 +41,26 @@ import Testing
     ("nothing", ""),
   ]
 
-  @Test func `a valid line has no faults`() throws {
+  @Test func `the validator finds no fault in a valid line`() throws {
     #expect(try Contract.faults(in: Array(Self.user.utf8), Contract.schema(of: "dm-user")).isEmpty)
   }
 
   @Test(arguments: faulty)
-  func `an invalid line has faults`(name: String, line: String) throws {
+  func `the validator finds a fault in each invalid line`(name: String, line: String) throws {
     #expect(try !Contract.faults(in: Array(line.utf8), Contract.schema(of: "dm-user")).isEmpty)
   }
 
-  @Test func `bytes that are not UTF-8 are a fault`() throws {
+  @Test func `the validator reports bytes that are not UTF-8`() throws {
     let line = Array(Self.user.utf8).map { $0 == UInt8(ascii: "o") ? 0xFF : $0 }
     #expect(try !Contract.faults(in: line, Contract.schema(of: "dm-user")).isEmpty)
   }
 
-  @Test func `an unknown keyword of a schema is a fault`() throws {
+  @Test func `the validator reports an unknown keyword in a schema`() throws {
     let schema = SchemaValidator(try JSON(Array(#"{"pattern":"x"}"#.utf8)))
     #expect(!schema.faults(in: .string("x")).isEmpty)
   }
 
-  @Test func `the outcome of a run has its exit status, its signal or that it is overdue`() throws {
+  @Test func `the outcome of a run is its exit status, its signal, or that it did not end in time`() throws {
     let f = try ToolFixture()
     #expect(try f.shell("exit 7").status == .exit(7))
     #expect(try f.shell("kill -9 $$").status == .signal(SIGKILL))
@@ -75,7 +75,7 @@ import Testing
       })
   }
 
-  @Test func `a gap in the message numbers is found`() throws {
+  @Test func `the integrity check finds a gap in the message numbers`() throws {
     let f = try ToolFixture.filled()
     try f.checkIntegrity()
     _ = try f.sql("UPDATE message SET seq = 3 WHERE seq = 2")

@@ -1,7 +1,7 @@
 import Foundation
 import Synchronization
 
-/// What the tests of survival have done to the programs, and what came of it.
+/// Counts of what the torture tests did to the programs, and of the results.
 ///
 /// A line for each suite and a line for all of them are printed when the tests end; `docs/reliability.md` quotes them.
 enum Tally {

@@ -4,12 +4,12 @@ import JSONSupport
 import Synchronization
 import Testing
 
-/// What a run of a program left.
+/// The result of a run of a program.
 struct Outcome: Sendable {
   let output: [UInt8]
   let stderr: String
   let status: Ending
-  /// Seconds of its own and of the system for it.
+  /// The processor seconds of the program, in user and in system mode.
   let cpu: Double
 
   var stdout: String { String(decoding: output, as: UTF8.self) }
@@ -19,17 +19,17 @@ struct Outcome: Sendable {
     get throws { try Contract.lines(of: output).map { try JSON($0.bytes) } }
   }
 
-  /// The only line.
+  /// The only line on standard output.
   var record: JSON {
     get throws {
       let records = try records
-      try #require(records.count == 1, "one line: \(stdout)\(stderr)")
+      try #require(records.count == 1, "not exactly one line: \(stdout)\(stderr)")
       return records[0]
     }
   }
 }
 
-/// A store, a home and an environment of its own for one test.
+/// A store, a home folder and an environment for one test.
 final class ToolFixture: Sendable {
   let directory: String
   let store: String
@@ -39,13 +39,13 @@ final class ToolFixture: Sendable {
     "dm-attach", "dm-chat", "dm-conversation", "dm-doctor", "dm-edit", "dm-import", "dm-list", "dm-mcp", "dm-read",
     "dm-search", "dm-send", "dm-tail", "dm-typing", "dm-user",
   ]
-  /// Those that use the network.
+  /// The programs that use the network.
   static let hubPrograms = ["dm-hub", "dm-sync"]
 
   /// The manual page of a program.
   static func page(of program: String) -> String { "man/\(program).\(program == "dm-hub" ? 8 : 1)" }
 
-  /// The folder of the build: that of the bundle of the tests.
+  /// The folder of the build, which has the bundle of the tests.
   static let built: String = {
     for word in CommandLine.arguments where word.contains(".xctest") {
       let bundle = word.components(separatedBy: ".xctest")[0]
@@ -55,10 +55,10 @@ final class ToolFixture: Sendable {
     return URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent().path
   }()
 
-  /// The folder of the programs as `Tests/build` makes it: `dm`, and a link to it for each, as they are installed.
+  /// The folder that `Tests/build` makes, with `dm` and a link to it for each program, as in an installation.
   static let binaries = ProcessInfo.processInfo.environment["DM_BIN_DIR"] ?? built + "/programs"
 
-  /// - Parameter store: where the store is to be in the folder.
+  /// - Parameter store: the path of the store in the fixture's folder.
   init(store name: String = "store") throws {
     var template = Array("\(NSTemporaryDirectory())dm-test-XXXXXX".utf8CString)
     guard mkdtemp(&template) != nil else { throw SpawnError(description: "cannot create a temporary folder") }
@@ -69,13 +69,13 @@ final class ToolFixture: Sendable {
     try FileManager.default.createDirectory(atPath: directory + "/home", withIntermediateDirectories: true)
   }
 
-  /// A store of one's own that begins as another's is now.
+  /// A fixture with a copy of another fixture's store.
   convenience init(copyOf other: ToolFixture) throws {
     try self.init()
     try FileManager.default.copyItem(atPath: other.store, toPath: store)
   }
 
-  /// Fixtures that tests share live as long as the process and are cleared away with it.
+  /// The folders of all fixtures; those that tests share are removed when the process ends.
   private static let directories = Mutex<Set<String>>([])
 
   private static func remember(_ directory: String) {
@@ -98,7 +98,7 @@ final class ToolFixture: Sendable {
 
   deinit { Self.remove(directory) }
 
-  /// Sets a variable for all that follows; nil takes it out.
+  /// Sets an environment variable for the following runs; nil removes it.
   func set(_ name: String, _ value: String?) { extra.withLock { $0[name] = value ?? "" } }
 
   func environment(as user: String?) -> [String: String] {
@@ -126,10 +126,10 @@ final class ToolFixture: Sendable {
     do { return try !executable(program).isEmpty } catch { return false }
   }
 
-  /// A run that is under way, its output going to files, which never fill up like a pipe.
+  /// A running program whose output goes to files, which cannot fill up as a pipe does.
   struct Running: Sendable {
     let process: ToolProcess
-    /// Nil when the test named where the output goes.
+    /// Nil if the test has named a file for the output.
     let output: Descriptor?
     let errors: Descriptor
     let validatedAs: String?
@@ -172,7 +172,7 @@ final class ToolFixture: Sendable {
       .finish(seconds: seconds)
   }
 
-  /// A pipeline of the shell; `validatedAs` names the program whose lines come out of it.
+  /// Runs a script of the shell; `validatedAs` names the program whose lines it prints.
   func shell(
     _ script: String, as user: String? = nil, stdin: Input = .none, validatedAs: String? = nil, seconds: Double = 60,
     at location: SourceLocation = #_sourceLocation
@@ -181,7 +181,7 @@ final class ToolFixture: Sendable {
       "sh", ["-c", script], as: user, stdin: stdin, validatedAs: validatedAs, seconds: seconds, at: location)
   }
 
-  /// A run that has to succeed.
+  /// Runs a program, which must succeed.
   @discardableResult
   func done(
     _ program: String, _ arguments: [String] = [], as user: String? = nil, stdin: Input = .none,
@@ -196,9 +196,10 @@ final class ToolFixture: Sendable {
     for handle in handles { try done("dm-user", ["add", handle], as: handle) }
   }
 
-  /// What the sqlite3 command says, which knows nothing of the programs.
+  /// The output of the sqlite3 command, which shares no code with the programs.
   ///
-  /// It waits, because a program that closes the store last locks it briefly (sqlite.org/wal.html, section 2.2).
+  /// The command waits for locks, because the program that closes the store last locks it briefly (sqlite.org/wal.html,
+  /// section 2.2).
   func sql(_ statement: String, at location: SourceLocation = #_sourceLocation) throws -> String {
     let arguments = ["-bail", "-cmd", ".timeout 10000", store + "/dm.sqlite", statement]
     let outcome = try run("sqlite3", arguments, at: location)
@@ -206,14 +207,14 @@ final class ToolFixture: Sendable {
     return outcome.stdout.trimmingCharacters(in: .newlines)
   }
 
-  /// Leaves of a store that has one user what a first write that failed leaves: tables without rows.
+  /// Makes a store with one user look as after a failed first write: tables without rows.
   func makeEmpty() throws {
     _ = try sql("DELETE FROM change; DELETE FROM user; DELETE FROM sqlite_sequence")
     _ = try sql("DELETE FROM table_digest WHERE name <> 'store'")
     for name in ["store.lock", "bell"] { try done("rm", [store + "/" + name]) }
   }
 
-  /// `ok` when the store is whole: its pages, its references, and its numbers without holes.
+  /// `ok` if the pages and references of the store are sound, and its message numbers have no gaps.
   func integrity(at location: SourceLocation = #_sourceLocation) throws -> String {
     try sql(
       """

@@ -7,7 +7,7 @@ import Synchronization
 enum Ending: Equatable, Sendable {
   case exit(Int32)
   case signal(Int32)
-  /// It outlived its deadline and was killed.
+  /// The process did not end in time, and was killed.
   case overdue
 }
 
@@ -15,11 +15,11 @@ struct SpawnError: Error, CustomStringConvertible {
   let description: String
 }
 
-/// A process of one's own, in a process group of its own, so that killing it takes its children along.
+/// A child process in its own process group, so that its children can be killed with it.
 final class ToolProcess: Sendable {
   struct End: Sendable {
     let ending: Ending
-    /// Seconds of its own and of the system for it.
+    /// The processor seconds of the process, in user and in system mode.
     let cpu: Double
   }
 
@@ -67,7 +67,7 @@ final class ToolProcess: Sendable {
 
   private func reap() {
     var info = siginfo_t()
-    // Left as it is until the lock is held: nobody may signal a number that was given to another.
+    // WNOWAIT keeps the process id until the lock is held, so that no signal goes to another process with the same id.
     while waitid(P_PID, id_t(pid), &info, WEXITED | WNOWAIT) != 0, errno == EINTR {}
     end.withLock { end in
       var status: Int32 = 0
@@ -88,7 +88,7 @@ final class ToolProcess: Sendable {
     end.withLock { if $0 == nil { _ = kill(toGroup ? -pid : pid, signal) } }
   }
 
-  /// Waits for its end, and makes it when the deadline comes.
+  /// Waits until the process ends, and kills it at the deadline.
   func wait(seconds: Double) -> End {
     if ended.wait(timeout: .now() + seconds) == .success {
       ended.signal()

@@ -3,19 +3,19 @@ import Glibc
 import JSONSupport
 import Testing
 
-/// How hard the tests of survival try: seconds in `make test`, minutes in `make torture`.
+/// How long the torture tests run: seconds in `make test`, minutes in `make torture`.
 enum Torture {
   static let isLong = ProcessInfo.processInfo.environment["DM_TORTURE"] == "1"
 
   static func size(_ short: Int, long: Int) -> Int { isLong ? long : short }
 
-  /// What is tried again and again: a number of times in `make test`, whatever else runs, and for some time in
-  /// `make torture`.
+  /// The repetitions of a test: a fixed number in `make test`, and for some time in `make torture`.
   struct Tries {
     private var left: Int
     private let end: ContinuousClock.Instant
 
-    /// - Parameter seconds: the time of the long run; DM_TORTURE_SECONDS sets another one, of which this is the part.
+    /// - Parameter seconds: the time of the long run, unless DM_TORTURE_SECONDS sets it; `part` is the share that is
+    ///   used.
     init(_ count: Int, seconds: Double, part: Double = 1) {
       left = count
       let asked = ProcessInfo.processInfo.environment["DM_TORTURE_SECONDS"].flatMap(Double.init)
@@ -29,10 +29,10 @@ enum Torture {
     }
   }
 
-  /// Seconds in which something has to happen; more of them where other suites run beside.
+  /// The seconds in which something must happen; more in `make test`, where other suites run at the same time.
   static func bound(_ seconds: Double) -> Double { isLong ? seconds : 5 * seconds + 1 }
 
-  /// Does two works at once, as there are two processors at least: what each, by its number, returns.
+  /// Runs a function with 0 and with 1 at the same time, and returns both results.
   static func both<T: Sendable>(_ work: @escaping @Sendable (Int) -> T) async -> [T] {
     await withTaskGroup(of: T.self) { group in
       for number in 0...1 { group.addTask { work(number) } }
@@ -40,19 +40,19 @@ enum Torture {
     }
   }
 
-  /// Waits until it is so.
+  /// Waits until a condition is true.
   static func wait(
     until what: String, seconds: Double = 60, at location: SourceLocation = #_sourceLocation, _ isSo: () throws -> Bool
   ) throws {
     let deadline = ContinuousClock.now + .seconds(seconds)
     while try !isSo() {
       try #require(ContinuousClock.now < deadline, "waited \(seconds) s until \(what)", sourceLocation: location)
-      // A turn for the others: the machine may have one processor.
+      // Lets other processes run, because the machine may have only one processor.
       poll(nil, 0, 1)
     }
   }
 
-  /// Seconds that something takes.
+  /// Runs a function, and returns the seconds that it took, and its result.
   static func time<T>(_ body: () throws -> T) rethrows -> (Double, T) {
     let start = ContinuousClock.now
     let result = try body()
@@ -62,9 +62,9 @@ enum Torture {
   static func seconds(since start: ContinuousClock.Instant) -> Double { (ContinuousClock.now - start) / .seconds(1) }
 }
 
-/// Chance that can be repeated: DM_SEED is the seed of the run that failed.
+/// Random numbers that can be repeated: DM_SEED sets the seed, for example that of a failed run.
 ///
-/// Without it the seed is always the same in `make test`, and another one in each `make torture`.
+/// Without DM_SEED, the seed is always the same in `make test`, and random in `make torture`.
 struct Dice: RandomNumberGenerator {
   static let seed =
     ProcessInfo.processInfo.environment["DM_SEED"].flatMap(UInt64.init)
@@ -73,7 +73,7 @@ struct Dice: RandomNumberGenerator {
   let seed: UInt64
   private var state: UInt64
 
-  /// - Parameter stream: tells apart those of one run.
+  /// - Parameter stream: makes the numbers of several generators in one run different.
   init(_ stream: Int = 0) {
     seed = Self.seed
     state = seed &+ UInt64(stream) &* 0xD134_2543_DE82_EF95
@@ -98,7 +98,7 @@ struct SeenProcess: Hashable {
   let pid: pid_t
 
   private func file(_ name: String) -> String {
-    // It may be gone.
+    // The process may have ended.
     String(decoding: FileManager.default.contents(atPath: "/proc/\(pid)/\(name)") ?? Data(), as: UTF8.self)
   }
 
@@ -111,7 +111,7 @@ struct SeenProcess: Hashable {
   var isStopped: Bool { ["T", "t"].contains(state) || isHeldByChild }
   /// Whether it waits in vfork(2), which no signal ends, for a child that is stopped before its program begins.
   private var isHeldByChild: Bool { state == "D" && children.contains(where: \.isStopped) }
-  /// One that has ended and is not yet reaped counts as gone.
+  /// Whether the process runs; a process that has ended and is not yet reaped does not count.
   var isAlive: Bool { !["", "Z", "X"].contains(state) }
 
   func send(_ signal: Int32) { kill(pid, signal) }
@@ -120,7 +120,7 @@ struct SeenProcess: Hashable {
 extension LiveProcess {
   var seen: SeenProcess { SeenProcess(pid: process.pid) }
 
-  /// Waits for a process of this name that it has started, itself or through another.
+  /// Waits for a process of this name that the program has started, directly or through another process.
   func descendant(_ name: String, seconds: Double = 10) throws -> SeenProcess {
     var found: SeenProcess?
     try Torture.wait(until: "\(name) runs", seconds: seconds) {
@@ -139,8 +139,7 @@ extension LiveProcess {
 }
 
 extension ToolFixture {
-  /// A follower that is up to date, of messages alone, and from now on; its lines are not judged as records when
-  /// there are very many.
+  /// A follower that has caught up and prints new messages only; without `isJudged`, its many lines are not validated.
   func follower(
     _ arguments: [String] = [], as user: String, isJudged: Bool = true, at location: SourceLocation = #_sourceLocation
   ) throws -> LiveProcess {
@@ -153,14 +152,14 @@ extension ToolFixture {
     return live
   }
 
-  /// Sends texts that begin with these numbers, as many lines.
+  /// Sends a message for each of these numbers, whose text begins with the number.
   func sendNumbers(_ numbers: ClosedRange<Int>, to conversation: String, as user: String, filler: Int = 0) throws {
     let rest = String(repeating: "x", count: filler)
     let lines = numbers.map { JSON.line(["conversation": conversation, "text": "\($0) \(rest)"]) }
     try done("dm-send", ["-q"], as: user, stdin: Input(lines: lines), seconds: 300)
   }
 
-  /// What strace(1) needs to meddle with a call of a program.
+  /// The arguments of strace(1) to run a program and inject a fault into one of its system calls.
   func meddling(_ call: String, _ fault: String, _ program: String, only path: String? = nil) throws -> [String] {
     ["-f", "-o", directory + "/trace", "-e", "trace=\(call)", "-e", "inject=\(call):\(fault)"]
       + (path.map { ["-P", $0] } ?? []) + [try Self.executable(program)]

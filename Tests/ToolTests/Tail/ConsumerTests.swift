@@ -3,9 +3,11 @@ import Testing
 
 @testable import TestSupport
 
-/// The lines of a consumer's program, as they come through a pipe.
+/// The lines that the program of a consumer writes to dm-send.
 @Suite struct ConsumerTests {
-  @Test func `the first line that fails ends the run at once, whatever lines follow it`() throws {
+  @Test func `with --stop-at-failed, the first line that fails ends dm-send at once, even if its input stays open`()
+    throws
+  {
     let f = try ToolFixture()
     try f.addUsers("alice", "bob")
     for text in ["one", "two"] { try f.done("dm-send", ["bob", text], as: "alice") }
@@ -15,7 +17,7 @@ import Testing
     let send = try LiveProcess(f, "dm-send", ["--consumer", "c", "--stop-at-failed"], as: "bob")
     try send.send(JSON.line(["conversation": "alice", "text": "1", "nonce": "1", "ack": cursors[0]]))
     #expect(try send.record()["type"]?.string == "message")
-    // A line a batch, as a live pipe brings them, and the pipe stays open.
+    // Each line is a batch of its own, as in a live pipe, and the pipe stays open.
     try send.send(JSON.line(["conversation": "nobody", "text": "2", "nonce": "2", "ack": cursors[1]]))
     #expect(try send.record()["code"]?.string == "unknown_user")
     #expect(send.finish(closingInput: false).status == .exit(1))
@@ -49,7 +51,7 @@ import Testing
     #expect(try f.done("dm-tail", ["--consumers"], as: "bob").record["skipped_count"]?.int == 1)
   }
 
-  @Test func `a line reacts, marks as read and acknowledges in one write, and gives one answer`() throws {
+  @Test func `a line can react, mark as read and acknowledge in one transaction, and gets one answer`() throws {
     let f = try ToolFixture()
     try f.addUsers("alice", "bob")
     for text in ["one", "two", "three"] { try f.done("dm-send", ["bob", text], as: "alice") }
@@ -75,7 +77,7 @@ import Testing
     #expect(try f.sql("SELECT count(*) FROM reaction") == "1")
     try f.checkKept()
     let plain = try f.run("dm-send", as: "bob", stdin: Input(lines: [lines[0].replacing("ack", with: "x")]))
-    #expect(try plain.record["code"]?.string == "bad_field", "without --consumer it must not be lost")
+    #expect(try plain.record["code"]?.string == "bad_field", "without --consumer, such a line is an error")
   }
 
   @Test func `a line whose reaction is refused sends nothing`() throws {
@@ -94,7 +96,8 @@ import Testing
     #expect(try f.sql("SELECT count(*) FROM message WHERE text = 're'") == "0")
   }
 
-  /// A store in which the consumer `bot` of bob acknowledged the first of four messages, and the second was forgotten.
+  /// A store in which the consumer `bot` of bob acknowledged the first of four messages, and the change of the second
+  /// was removed from the log.
   private func gap() throws -> ToolFixture {
     let f = try ToolFixture()
     try f.addUsers("alice", "bob")
@@ -107,7 +110,7 @@ import Testing
     return f
   }
 
-  @Test func `a consumer ends at a gap with status 76, and continues when the gap is accepted`() throws {
+  @Test func `dm-tail --consumer ends at a gap with status 76, and continues with --accept-gap`() throws {
     let f = try gap()
     let consumer = ["--consumer", "bot", "--events", "message"]
     for _ in 1...2 {
@@ -125,7 +128,7 @@ import Testing
     #expect(try f.done("dm-tail", consumer, as: "bob").records.first?["text"]?.string == "three")
   }
 
-  @Test func `a stream that is not a consumer gets a gap record and continues`() throws {
+  @Test func `dm-tail without a consumer prints a gap record and continues`() throws {
     let f = try gap()
     let cursor = try #require(try f.done("dm-tail", ["--consumers"], as: "bob").record["cursor"]?.string)
     let records = try f.done("dm-tail", ["--cursor", cursor, "--events", "message"], as: "bob").records

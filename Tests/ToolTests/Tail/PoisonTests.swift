@@ -6,7 +6,7 @@ import Testing
 
 /// The bots of the manual, as they are printed there, and messages that they cannot answer.
 @Suite struct PoisonTests {
-  /// The block of a page that has a text in it, as a terminal shows it.
+  /// The block of commands of a page that contains a text, as a terminal shows it.
   private static func block(_ page: String, with text: String) throws -> String {
     let source = try String(contentsOfFile: "\(repository)/\(page)", encoding: .utf8)
     let isMarkdown = page.hasSuffix(".md")
@@ -18,7 +18,7 @@ import Testing
     return escapes.reduce(shown) { $0.replacingOccurrences(of: $1.0, with: $1.1) }
   }
 
-  /// A store in which mallory has said to a bot what no bot can answer.
+  /// A store in which mallory has sent a bot messages that it cannot answer.
   private func poisoned(_ bot: String) throws -> ToolFixture {
     let f = try ToolFixture()
     try f.addUsers("alice", bot, "mallory")
@@ -53,7 +53,7 @@ import Testing
   ) throws {
     let f = try poisoned(user)
     try f.done("dm-send", [user, "hello"], as: "alice")
-    // From where mallory has begun, wherever the example begins.
+    // The stream starts before mallory's messages, although the example starts it at `now`.
     let pipe = try Self.block(page, with: text).replacingOccurrences(of: "--cursor now", with: "--cursor start")
     let outcome = try f.shell(pipe, as: user)
     #expect(outcome.status == .exit(1), "\(outcome.stderr)")
@@ -63,7 +63,7 @@ import Testing
     #expect(try f.done("dm-tail", [user, "-n", "1", "--peek"], as: "alice").record["text"]?.string == answer)
   }
 
-  @Test func `with --stop-at-failed no line after the first failed line is handled`() throws {
+  @Test func `with --stop-at-failed, no line after the first failed line is handled`() throws {
     let f = try ToolFixture()
     try f.addUsers("alice", "echo")
     try f.done("dm-send", ["echo", "1"], as: "alice")

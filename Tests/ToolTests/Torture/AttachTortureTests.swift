@@ -2,13 +2,12 @@ import Foundation
 import JSONSupport
 import Testing
 
-/// Preparations that are killed at their system calls: no half file is ever seen, the same command succeeds afterwards,
-/// and a purge leaves nothing.
+/// dm-attach, killed at its system calls: no incomplete file is visible, a repetition succeeds, and a purge leaves nothing.
 @Suite(.enabled(if: CrashTests.canTrace && ToolFixture.has("faketime"), "needs strace and faketime"))
 struct AttachTortureTests {
   static let calls = ["write", "fsync", "rename"] + (Torture.isLong ? ["mkdir", "pwrite64", "unlink", "flock"] : [])
 
-  /// A store that nobody opens any more, with files to be sent beside it.
+  /// A store that no process has open, and files beside it.
   private static let template = Result {
     let f = try ToolFixture()
     try f.addUsers("alice", "bob")
@@ -44,7 +43,7 @@ struct AttachTortureTests {
       let again = try f.done("dm-attach", Array(words), as: "alice").record
       try fetch(again["id"]?.string, f)
       try f.done("dm-doctor", ["check", "--deep"])
-      // Days later, nobody having sent any of it.
+      // Purges three days later, when nothing was sent.
       let purge = try f.run("faketime", ["-f", "+3d", "env", "NO_FAKE_STAT=1", "dm-doctor", "purge"], as: "alice")
       #expect(purge.status == .exit(0), "\(purge.stderr)")
       #expect(try contents(f) == [], "\(call) \(number): after the purge")
@@ -55,7 +54,7 @@ struct AttachTortureTests {
     print("killed 'dm-attach \(arguments.joined(separator: " "))' at \(number - 1) calls of \(call)")
   }
 
-  /// What is under its final name is what the name says.
+  /// Checks that each file with a final name has the hash that is its name.
   private func checkWhole(_ f: ToolFixture) throws {
     for path in try contents(f) {
       let hash = try f.done("sha256sum", [path]).stdout.prefix(64)

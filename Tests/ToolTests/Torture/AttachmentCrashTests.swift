@@ -2,14 +2,14 @@ import Foundation
 import Glibc
 import Testing
 
-/// What keeps contents, killed at its system calls: none that a row names is lost, and who tries again succeeds.
+/// Purges, backups and restores, killed at their system calls: no content that a row names is lost, and a repetition succeeds.
 @Suite(.enabled(if: CrashTests.canTrace, "needs strace")) struct AttachmentCrashTests {
   static let calls =
     ["unlink", "rename", "fdatasync"]
     + (Torture.isLong ? ["fsync", "pwrite64", "write", "openat", "mkdir", "ftruncate", "syncfs", "flock", "link"] : [])
 
-  /// Two contents that messages carry, one of a message that was deleted, one that was not sent and what a dead process
-  /// has left; and a backup of it.
+  /// A store with the contents of two messages, of a deleted message and of an unsent attachment, and with a work
+  /// folder that a killed process left.
   private static let template = Result {
     let f = try ToolFixture()
     try f.addUsers("alice", "bob")
@@ -21,7 +21,7 @@ import Testing
     try f.done("dm-edit", ["delete", "-q", "--for-everyone", "bob", "3"], as: "alice")
     try f.done("dm-attach", ["--as-file", "/etc/hostname"], as: "alice")
     _ = try f.sql("UPDATE attachment SET created_at = 1 WHERE message IS NULL")
-    // Its digest is no matter: it goes.
+    // The digest of this row is wrong now, but the row will be removed.
     try f.done(
       "sh", ["-c", "mkdir '\(f.store)/attachments/.work-dead00' && date >'\(f.store)/attachments/.work-dead00/source'"])
     return f
@@ -39,7 +39,7 @@ import Testing
     return found.split(separator: "\n").count
   }
 
-  /// Runs a tool again and again, killed at each of its calls in turn, until none is left.
+  /// Runs dm-doctor again and again, killed at its first call, then at its second, until it runs to its end.
   private func killed(
     _ call: String, _ arguments: (ToolFixture) -> [String], on filled: () throws -> ToolFixture,
     then check: (ToolFixture, String) throws -> Void
@@ -54,7 +54,7 @@ import Testing
       isWhole = try f.run("strace", words, validatedAs: "dm-doctor").status == .exit(0)
       Tally.add(.kills, isWhole ? 0 : 1, in: "doctor")
       try check(f, "\(call) \(number)")
-      // Those that write pages are very many.
+      // Many calls write pages, so only every seventh is tried.
       if call == "pwrite64" { number += 6 }
     }
     print("killed '\(arguments(try filled()).joined(separator: " "))' at \(number - 1) calls of \(call)")
@@ -65,7 +65,7 @@ import Testing
     throws
   {
     try killed(call, { _ in ["purge"] }, on: filled) { f, label in
-      // What was not sent was given a wrong time.
+      // The unsent attachment has a wrong time, so its digest is wrong.
       _ = try f.sql("DELETE FROM attachment WHERE message IS NULL")
       try f.done("dm-doctor", ["check", "--deep"])
       try f.done("dm-doctor", ["purge"])
@@ -107,7 +107,7 @@ import Testing
     }
     try killed(call, { ["restore", $0.directory + "/day"] }, on: backup) { f, label in
       let isAbsent = !FileManager.default.fileExists(atPath: f.store + "/dm.sqlite")
-      // The folder in which it is to be is made first.
+      // The folder of the store is created first.
       let isEmpty = try isAbsent && f.done("find", [f.directory, "-path", "*/store/*"]).stdout.isEmpty
       #expect(isEmpty == isAbsent, "\(label)")
       if !isAbsent { try f.done("dm-doctor", ["check", "--deep"]) }
@@ -122,14 +122,14 @@ import Testing
     }
   }
 
-  /// That no folder in which a backup or a store was made is left, nor a link to one.
+  /// Checks that no temporary folder of a backup or restore is left, and no link to one.
   private func expectNothingLeft(_ f: ToolFixture, _ label: String) throws {
     #expect(try f.done("find", [f.directory, "-name", ".dm-*", "-o", "-name", ".trace-*"]).stdout == "", "\(label)")
   }
 }
 
 extension ToolFixture {
-  /// Lets all contents be two days old.
+  /// Makes all contents two days old.
   func age() throws {
     try done("find", [store + "/attachments", "-type", "f", "-exec", "touch", "-d", "2 days ago", "{}", "+"])
   }

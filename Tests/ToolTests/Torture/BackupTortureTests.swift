@@ -5,7 +5,7 @@ import Testing
 
 /// Backups of a store that others write to.
 @Suite struct BackupTortureTests {
-  /// The ids that a writer was told of, as far as whole lines go.
+  /// The ids of the messages in the complete lines of a writer's output.
   private func acknowledged(_ path: String) throws -> Set<String> {
     let bytes = try #require(FileManager.default.contents(atPath: path))
     let whole = bytes[..<(bytes.lastIndex(of: 0x0A) ?? bytes.startIndex)]
@@ -13,14 +13,14 @@ import Testing
     return Set(parts.dropFirst().map { String($0.prefix(36)) })
   }
 
-  @Test func `a backup holds every message that was acknowledged before it began`() throws {
+  @Test func `a backup has every message that was acknowledged before the backup began`() throws {
     let f = try ToolFixture()
     let writers = (1...4).map { "w\($0)" }
     for writer in writers { try f.done("dm-user", ["add", writer], as: writer) }
     try f.done("dm-conversation", ["create", "--title", "all"] + writers.dropFirst(), as: "w1")
     let files = writers.map { "\(f.directory)/\($0).jsonl" }
     for file in files { #expect(FileManager.default.createFile(atPath: file, contents: nil)) }
-    // Lone sends, and batches of many.
+    // Two writers send single messages, and two send batches.
     let runs = try zip(writers, files).enumerated().map { index, writer in
       let script =
         index < 2
@@ -45,7 +45,7 @@ import Testing
       #expect(lines.first == "ok")
       let missing = Set(ids.map { $0.replacingOccurrences(of: "-", with: "") }).subtracting(lines)
       #expect(missing.isEmpty, "backup \(number) lacks \(missing.count) of \(ids.count)")
-      // It opens, and nothing is wrong with it.
+      // The backup can be restored, and has no faults.
       let copy = "\(f.directory)/copy.\(number)"
       try f.done("dm-doctor", ["--store", copy, "restore", path])
       try f.done("dm-doctor", ["--store", copy, "check", "--deep"])
@@ -53,7 +53,7 @@ import Testing
       try FileManager.default.removeItem(atPath: copy)
       try FileManager.default.removeItem(atPath: path)
     }
-    #expect(runs.allSatisfy { $0.process.isRunning }, "the writers wrote all the time")
+    #expect(runs.allSatisfy { $0.process.isRunning }, "a writer has ended")
     for run in runs { run.process.send(SIGKILL, toGroup: true) }
     for run in runs { _ = try run.finish() }
     try f.done("dm-doctor", ["check", "--deep"])
@@ -65,7 +65,7 @@ import Testing
     for writer in writers { try f.done("dm-user", ["add", writer], as: writer) }
     try f.done("dm-conversation", ["create", "--title", "all"] + writers.dropFirst(), as: "w1")
     let runs = try writers.enumerated().map { index, writer in
-      // Each time another, or one of five that all have; then the one before is deleted.
+      // Two writers attach new contents, and two attach one of the same five; every third message is deleted.
       let file = index < 2 ? "head -c 3000 /dev/urandom" : "echo $((n % 5))"
       let script = """
         n=0; while n=$((n + 1)); do \(file) | dm-attach --as-file --name f - --to +all | dm-send | cut -d '"' -f 8 >'\(f.directory)/\(writer)'; [ $((n % 3)) -gt 0 ] ||
@@ -73,7 +73,8 @@ import Testing
         """
       return try f.start("sh", ["-c", script], as: writer)
     }
-    // Old enough to be removed, whatever they are: only the order of things keeps them.
+    // Makes all contents old enough to be removed, so that only the correct order of steps protects the contents in
+    // use.
     let purge = """
       while :; do find '\(f.store)/attachments' -type f -exec touch -d '2 days ago' {} + 2>/dev/null; dm-doctor purge; done
       """
@@ -102,7 +103,7 @@ import Testing
     let removed = try purges.finish().stdout.matches(of: /"contents_count":([0-9]+)/).reduce(0) {
       $0 + (Int($1.1) ?? 0)
     }
-    #expect(removed > 0, "the purges had something to remove")
+    #expect(removed > 0, "the purges removed nothing")
     #expect(try f.sql("SELECT count(*) > 0 FROM message WHERE deleted_at IS NOT NULL") == "1")
     print("purges removed \(removed) contents beside \(try f.sql("SELECT count(*) FROM message")) messages")
     try f.done("dm-doctor", ["check", "--deep"])

@@ -9,9 +9,9 @@ import Testing
 @Suite(.serialized) struct BotTortureTests {
   private static let runBot = repository + "/examples/run-bot"
 
-  /// Answers each message, or names a conversation that there is not in every so many lines.
+  /// A filter that answers each message, but each `failing`th line names a conversation that does not exist.
   ///
-  /// Without a nonce it is the consumer alone that keeps the answers from being doubled.
+  /// Without a nonce, only the consumer prevents duplicate answers.
   private static func filter(failing: Int? = nil, nonce: Bool = false) -> [String] {
     let number = #"(.text | split(" ")[0] | tonumber)"#
     let conversation = failing.map { "(if \(number) % \($0) == 0 then \"+nowhere\" else .conversation_id end)" }
@@ -22,7 +22,7 @@ import Testing
     ]
   }
 
-  /// Says where to begin again when something goes wrong.
+  /// Runs a test with random numbers, and reports their seed if it fails.
   private func rolling(_ body: (inout Dice) throws -> Void) {
     var dice = Dice()
     do { try body(&dice) } catch { Issue.record(error, "DM_SEED=\(dice.seed)") }
@@ -43,7 +43,7 @@ import Testing
       f.set("RUN_BOT_PAUSE", "0.05")
       let (total, kills) = (Torture.size(200, long: 3000), Torture.size(12, long: 300))
       let texts = (1...total).map { number in
-        // In pieces longer than a pipe, so that a death leaves half a line.
+        // Some texts are long, so that a killed process leaves half a line.
         "\(number) " + String(repeating: "x", count: number / 20 % 4 == 0 ? dice.number(2000...30000) : 20)
       }
       let expected = texts.indices.filter { index in failing.map { (index + 1) % $0 != 0 } ?? true }
@@ -73,7 +73,7 @@ import Testing
           try sender.send(JSON.line(["conversation": "echo", "text": text]))
         }
         sent += burst
-        // At once, amid the answers, or in silence.
+        // Kills at once, between the answers, or after all of them.
         let open = expected.prefix { $0 < sent }.count - answered
         let awaited = round == kills ? 0 : [0, dice.number(0...open), open][dice.number(0...2)]
         try awaitAnswers(answered + awaited, seconds: 30)
@@ -83,7 +83,7 @@ import Testing
       let lastKill = ContinuousClock.now
       try awaitAnswers(expected.count, seconds: 10)
       print("answered \(answered) of \(total), the last \(Torture.seconds(since: lastKill)) s after \(kills) kills")
-      // Whatever is answered twice is so by now.
+      // A duplicate answer would come before the answer to this message.
       try sender.send(JSON.line(["conversation": "echo", "text": "1 last"]))
       let last = try answers.record()
       #expect(last["text"]?.string?.hasPrefix("1 last") == true, "DM_SEED=\(dice.seed)")
@@ -102,7 +102,7 @@ import Testing
     }
   }
 
-  @Test func `the bot that the usage of the run-bot script shows answers a message`() throws {
+  @Test func `the bot in the usage text of the run-bot script answers a message`() throws {
     let f = try ToolFixture()
     try f.addUsers("alice", "echo")
     let script = try String(contentsOfFile: Self.runBot, encoding: .utf8)
@@ -115,7 +115,7 @@ import Testing
     #expect(try answers.record()["text"]?.string == "echo: hello", "\(bot.stderr)")
   }
 
-  @Test func `a filter that ignores SIGTERM ends with its bot`() throws {
+  @Test func `a filter that ignores SIGTERM ends when its bot ends`() throws {
     let f = try ToolFixture()
     try f.addUsers("alice", "echo")
     let bot = try LiveProcess(
@@ -142,7 +142,7 @@ import Testing
   }
 
   @Test(arguments: [[], ["--stop-at-failed"]])
-  func `the unfinished line of a killed bot is neither skipped nor acknowledged`(options: [String]) throws {
+  func `the unfinished line of a killed bot is not counted as skipped and not acknowledged`(options: [String]) throws {
     let f = try ToolFixture()
     try f.addUsers("alice", "echo")
     try f.sendNumbers(1...2, to: "echo", as: "alice")
@@ -165,7 +165,7 @@ import Testing
   }
 
   @Test(arguments: [false, true])
-  func `pipes that overlap and restart from older lines answer each message once`(nonce: Bool) throws {
+  func `two pipes of one bot that run at once and restart at older lines answer each message once`(nonce: Bool) throws {
     rolling { dice in
       let f = try ToolFixture()
       try f.addUsers("alice", "echo")
@@ -174,11 +174,11 @@ import Testing
       let filter = Self.filter(nonce: nonce).map { "'\($0)'" }.joined(separator: " ")
       let lines = try f.shell("dm-tail --others --consumer echo --cursor start | \(filter)", as: "echo").stdout
         .split(separator: "\n").map(String.init)
-      try #require(lines.count == total + 1, "the messages and that it has caught up")
+      try #require(lines.count == total + 1, "a line for each message, and one for caught_up")
 
       struct Pipe {
         var sender: LiveProcess
-        /// The number of its next line, and of those that are not answered yet.
+        /// The index of the next line, and the indexes of the lines that are not answered yet.
         var next = 0
         var open: [Int] = []
       }
@@ -190,7 +190,8 @@ import Testing
       while answered < lines.count {
         let index = dice.number(0...1)
         if dice.happens(oneIn: 8) {
-          // It dies with lines done that it has not said so of, and comes back with what was done long ago.
+          // The process is killed before it has acknowledged all handled lines, and restarts with lines that were
+          // handled before.
           pipes[index].sender.process.send(SIGKILL)
           Tally.add(.kills, in: "bots")
           pipes[index] = try start(at: max(0, answered - dice.number(0...30)))
@@ -206,7 +207,7 @@ import Testing
           if let text = answer["text"]?.string {
             #expect(text == "\(number + 1)  echo", "DM_SEED=\(dice.seed)")
           } else {
-            // Of the last line, which is not a message, or of one that was answered before and has no name.
+            // The answer is to the last line, which is not a message, or to a line without a nonce that was handled before.
             #expect(answer["type"]?.string == "ack", "DM_SEED=\(dice.seed)")
             #expect(number == total || !nonce, "DM_SEED=\(dice.seed)")
           }

@@ -2,9 +2,9 @@ import Foundation
 import JSONSupport
 import Testing
 
-/// What the programs are asked for while their system calls fail, and how calls can fail.
+/// The commands that are run while their system calls fail, and the errors of each system call.
 enum CallTable {
-  /// Two of each kind of thing, in a store that nobody opens any more.
+  /// A store with some of each kind of data, which no process has open, and a backup of it.
   struct Scene: Sendable {
     let f: ToolFixture
     let names: [String: String]
@@ -70,7 +70,7 @@ enum CallTable {
     Act("dm-doctor", "dump"),
   ]
 
-  /// The errors of a call that its manual has and that a store can meet.
+  /// For each system call, the errors that its manual lists and that can occur with a store.
   static let errors: [String: [String]] = {
     let rows: [(calls: String, errors: String)] = [
       ("openat", "EACCES EMFILE ENFILE ENOMEM ENOSPC EIO EINTR"), ("read pread64 getdents64", "EIO EINTR"),
@@ -89,7 +89,7 @@ enum CallTable {
       })
   }()
 
-  /// Why a call that is made is in no pair.
+  /// Why no fault is injected into a system call that a program makes.
   static func reason(not call: String) -> String {
     switch call {
     case "exit_group", "exit", "execve", "rt_sigreturn": "it has no errno that a program could meet"

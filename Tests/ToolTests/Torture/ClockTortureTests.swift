@@ -3,15 +3,14 @@ import Glibc
 import JSONSupport
 import Testing
 
-/// A clock that is set while people write, follow and type.
+/// The wall clock is changed while programs write, follow and show typing.
 ///
-/// libfaketime(1) fakes the clock of the day and leaves the one that only counts alone. It shifts the times of files
-/// as well, unless it is told not to: then a file that was there before the clock was set keeps its time, as it really
-/// would.
+/// faketime(1) changes the wall clock, but not the monotonic clock. With NO_FAKE_STAT, it does not shift the times of
+/// files, so an older file keeps its time, as on a real machine.
 @Suite(.enabled(if: ToolFixture.has("faketime"), "needs faketime")) struct ClockTortureTests {
   private static let steps = ["-1h", "-10y", "+50y"]
 
-  /// The arguments of faketime(1) for a program whose clock is set by the file `clock`, again and again.
+  /// The arguments of faketime(1) for a program whose clock follows the file `clock`.
   private func faked(_ f: ToolFixture, keepsFiles: Bool = true) -> [String] {
     [
       "-f", "+0", "env", "-u", "FAKETIME", "FAKETIME_TIMESTAMP_FILE=\(f.directory)/clock", "FAKETIME_NO_CACHE=1",
@@ -20,11 +19,11 @@ import Testing
   }
 
   private func set(_ f: ToolFixture, _ step: String) throws {
-    // By renaming, so that nobody reads half of it.
+    // Writes the file by renaming, so that no program reads half of it.
     try (step + "\n").write(toFile: f.directory + "/clock", atomically: true, encoding: .utf8)
   }
 
-  /// Not its starter, who tidies up after it.
+  /// Ends the program, but not faketime(1), which then cleans up.
   private func end(_ live: LiveProcess, _ program: String, with signal: Int32 = SIGTERM) throws {
     try live.descendant(program).send(signal)
     _ = live.finish()
@@ -79,7 +78,7 @@ import Testing
     try end(follower, "dm-tail")
   }
 
-  /// A watcher of signals whose heartbeats are the seconds that pass.
+  /// A follower of typing or presence, with a heartbeat for each second.
   private func watcher(_ f: ToolFixture, _ kind: String, keepsFiles: Bool) throws -> LiveProcess {
     let words = ["dm-tail", "-f", "-n", "0", "--events", kind, "--heartbeat", "1s", "--invisible"]
     let live = try LiveProcess(
@@ -88,7 +87,7 @@ import Testing
     return live
   }
 
-  /// The next record that is no heartbeat; nil when so many seconds have passed before.
+  /// The next record that is not a heartbeat; nil if none comes within a number of heartbeats.
   private func nextChange(_ watcher: LiveProcess, seconds: Int) throws -> JSON? {
     for _ in 0..<seconds {
       let record = try watcher.record()
@@ -98,7 +97,7 @@ import Testing
   }
 
   @Test(arguments: Torture.isLong ? steps : ["+50y"])
-  func `typing stays visible over a change of the clock, and ends when it is not refreshed`(step: String) throws {
+  func `typing stays visible when the clock is changed, and ends if it is not refreshed`(step: String) throws {
     let f = try ToolFixture.filled()
     try set(f, "+0")
     let watcher = try watcher(f, "typing", keepsFiles: true)
@@ -107,11 +106,11 @@ import Testing
     let files = try FileManager.default.contentsOfDirectory(atPath: f.store + "/live")
     let signal = f.store + "/live/" + (try #require(files.first { $0.hasSuffix(".bob") }))
     try set(f, step)
-    // Whatever else is signalled has the watcher look before the next refresh.
+    // Another signal makes the watcher check all signals before the next refresh.
     try f.done("dm-typing", ["bob", "--on"], as: "alice")
     for _ in 1...6 {
-      #expect(try nextChange(watcher, seconds: 1) == nil, "it is refreshed and shows no more")
-      // As the kernel would, whose clock was set.
+      #expect(try nextChange(watcher, seconds: 1) == nil, "a refreshed signal prints nothing")
+      // Sets the time that the kernel would give the file after the change of the clock.
       let touched = try f.shell("touch -d \"@$(faketime -f '\(step)' date +%s)\" '\(signal)'")
       #expect(touched.status == .exit(0), "\(touched.stderr)")
     }
@@ -120,14 +119,16 @@ import Testing
   }
 
   @Test(.enabled(if: Torture.isLong, "takes a minute"), arguments: steps)
-  func `dm-typing stays visible over a change of the clock, and disappears when it is killed`(step: String) throws {
+  func `typing stays visible when the clock of dm-typing is changed, and ends when dm-typing is killed`(step: String)
+    throws
+  {
     let f = try ToolFixture.filled()
     try set(f, "+0")
     let watcher = try watcher(f, "typing", keepsFiles: false)
     let typer = try LiveProcess(f, "faketime", faked(f, keepsFiles: false) + ["dm-typing", "alice"], as: "bob")
     #expect(try nextChange(watcher, seconds: 3)?["users"]?.array == [.string("bob")])
     try set(f, step)
-    #expect(try nextChange(watcher, seconds: 7) == nil, "it shows for longer than a signal holds")
+    #expect(try nextChange(watcher, seconds: 7) == nil, "typing stays visible for longer than one signal lasts")
     try end(typer, "dm-typing", with: SIGKILL)
     #expect(try nextChange(watcher, seconds: 8)?["users"]?.array == [])
     try end(watcher, "dm-tail")
@@ -147,14 +148,14 @@ import Testing
   }
 
   @Test(.enabled(if: Torture.isLong, "takes minutes"), arguments: steps)
-  func `presence stays visible over a change of the clock, and ends with the follower`(step: String) throws {
+  func `presence stays visible when the clock is changed, and ends when the follower is killed`(step: String) throws {
     let f = try ToolFixture.filled()
     try set(f, "+0")
     let watcher = try watcher(f, "presence", keepsFiles: true)
     let follower = try f.follower(as: "bob")
     #expect(try nextChange(watcher, seconds: 3)?["is_online"]?.bool == true)
     try set(f, step)
-    #expect(try nextChange(watcher, seconds: 40) == nil, "bob is there for longer than a beat holds")
+    #expect(try nextChange(watcher, seconds: 40) == nil, "bob stays online for longer than one signal lasts")
     follower.process.send(SIGKILL)
     #expect(try nextChange(watcher, seconds: 33)?["is_online"]?.bool == false)
     try end(watcher, "dm-tail")

@@ -20,9 +20,9 @@ import Testing
       try f.done("dm-send", ["echo", "\(number)"], as: "alice")
       let records = try f.done("dm-tail", ["--consumer", "echo", "--cursor", "start", "--others"], as: "echo").records
       let question = try #require(records.last { $0["type"]?.string == "message" })
-      #expect(question["text"]?.string == "\(number)", "what was answered is behind")
+      #expect(question["text"]?.string == "\(number)", "the last message is not in the stream")
       let cursor = try #require(question["cursor"]?.string)
-      // Without a nonce, so that nothing else keeps it from being sent twice.
+      // Without a nonce, so that only the acknowledgement prevents a second answer.
       let line = JSON.line(["conversation": "alice", "text": "answer \(number)", "ack": cursor])
       let words = try f.meddling(call, "signal=SIGKILL:when=\(number)", "dm-send") + ["--consumer", "echo"]
       let outcome = try f.run("strace", words, as: "echo", stdin: Input(lines: [line]), validatedAs: "dm-send")
@@ -31,8 +31,8 @@ import Testing
       let answers = "SELECT count(*) FROM message WHERE text = 'answer \(number)'"
       let stored = try f.done("dm-tail", ["--consumers"], as: "echo").record["cursor"]?.string
       #expect(try f.sql(answers) == (stored == cursor ? "1" : "0"), "\(call) \(number)")
-      if try !outcome.records.isEmpty { #expect(stored == cursor, "it was acknowledged") }
-      // The new pipe sends it once more.
+      if try !outcome.records.isEmpty { #expect(stored == cursor, "the answer was printed, but not acknowledged") }
+      // A restarted pipe sends the line again.
       try f.done("dm-send", ["--consumer", "echo"], as: "echo", stdin: Input(lines: [line]))
       #expect(try f.sql(answers) == "1", "\(call) \(number)")
     }

@@ -5,9 +5,9 @@ import Testing
 
 /// Processes that are killed.
 ///
-/// `strace -e inject` ends a send at each of its system calls, or has one fail.
+/// `strace -e inject` kills a send at each of its system calls, or makes a call fail.
 @Suite struct CrashTests {
-  /// Whether strace is there and allowed to trace.
+  /// Whether strace is installed and may trace.
   static let canTrace: Bool = {
     do {
       let f = try ToolFixture()
@@ -35,7 +35,7 @@ import Testing
       ], as: "alice", validatedAs: "dm-send")
   }
 
-  /// Acknowledged is there once; not acknowledged is there once or not at all; the same nonce makes it one.
+  /// Checks that an acknowledged message exists once, any other at most once, and exactly once after a retry with its nonce.
   private func check(_ f: ToolFixture, _ outcome: Outcome, _ nonce: String, at location: SourceLocation) throws {
     let isAcknowledged = try !outcome.records.isEmpty
     let query = "SELECT count(*) FROM message WHERE nonce = '\(nonce)'"
@@ -65,7 +65,7 @@ import Testing
       try #require(number < 200, "\(call) has no end")
       let nonce = "\(call)-\(number)"
       let outcome = try traced(f, call, "signal=SIGKILL", number, nonce)
-      // The tracer dies of the signal that its child died of.
+      // strace ends with the signal that killed its child.
       wasWhole = outcome.status == .exit(0)
       if !wasWhole { #expect(outcome.status == .signal(SIGKILL), "\(outcome.status) \(outcome.stderr)") }
       try check(f, outcome, nonce, at: #_sourceLocation)
@@ -77,7 +77,9 @@ import Testing
   @Test(
     .enabled(if: canTrace, "needs strace"),
     arguments: ["pwrite64", "fdatasync", "ftruncate"], ["EIO", "ENOSPC"])
-  func `a send whose system call fails acknowledges only a stored message`(call: String, error: String) throws {
+  func `a send acknowledges its message only if it is stored, also if a system call fails`(call: String, error: String)
+    throws
+  {
     let f = try ToolFixture(copyOf: Self.template.get())
     var number = 0
     var wasInjected = true
@@ -115,7 +117,7 @@ import Testing
         ], as: "alice", validatedAs: "dm-send")
       wasWhole = outcome.status == .exit(0)
       Tally.add(.kills, wasWhole ? 0 : 1, in: "sends")
-      // Whatever it left is no fault to a reader: absent, without tables, without users or whole.
+      // A reader accepts what is left: no store, a store without tables or without users, or a complete store.
       let list = try f.run("dm-list", as: "alice")
       #expect([.exit(0), .exit(66), .exit(67)].contains(list.status), "\(call) \(number): \(list.stderr)")
       let retry = try f.done("dm-send", ["alice", "--nonce", "n", "first"], as: "alice")
@@ -138,7 +140,7 @@ import Testing
       runs += 1
       try #require(runs < 100)
       let live = try LiveProcess(f, "sh", ["-c", "exec dm-send <'\(file)'"], as: "alice")
-      // Killed when so many answers have come: a random place, and always the same ones.
+      // Killed after a pseudorandom number of answers, which is the same in each run of the test.
       seed = seed &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
       var left = runs < 8 ? Int(seed >> 33) % count : .max
       while left > 0, let line = try live.line(within: 30) {

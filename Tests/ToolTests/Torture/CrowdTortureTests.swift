@@ -14,7 +14,7 @@ import Testing
     }
     let (perWriter, singles) = (Torture.size(250, long: 1000), Torture.size(20, long: 200))
     let runs = try writers.map { writer in
-      // Lone sends among batches.
+      // Each writer sends single messages first, and then a batch.
       let lines = (1...perWriter).map { JSON.line(["conversation": "+all", "text": "\($0) \(writer)"]) + "\n" }
       let file = "\(f.directory)/\(writer).jsonl"
       try lines.joined().write(toFile: file, atomically: true, encoding: .utf8)
@@ -30,7 +30,7 @@ import Testing
       var lines: [String] = []
       for _ in 0..<total {
         let line = try #require(try follower.line(within: 120))
-        // As it is for everybody, the sender too.
+        // Removes the fields that differ between the sender and other users.
         let common = line.components(separatedBy: ",\"status\"")[0]
         lines.append(common.replacingOccurrences(of: "\"is_mine\":true", with: "\"is_mine\":false"))
       }

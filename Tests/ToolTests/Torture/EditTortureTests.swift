@@ -3,7 +3,7 @@ import Glibc
 import JSONSupport
 import Testing
 
-/// What changes messages and groups, killed at its system calls: each act is done whole or not at all.
+/// Actions on messages and groups, killed at their system calls: each has its whole effect or none.
 @Suite(.enabled(if: CrashTests.canTrace, "needs strace")) struct EditTortureTests {
   static let acts = [
     Act("dm-edit", "text", "+all:3", "said @carol and @dave"),
@@ -22,7 +22,7 @@ import Testing
   ]
   static let calls = ["fdatasync"] + (Torture.isLong ? ["pwrite64", "write", "utimensat", "fcntl", "flock"] : [])
 
-  /// A store that nobody opens any more, and what is in it.
+  /// A store that no process has open, and its rows.
   private static let template = Result {
     let f = try ToolFixture()
     try f.addUsers("alice", "bob", "carol", "dave", "erin", "fred")
@@ -34,7 +34,7 @@ import Testing
     return (store: f, picture: try picture(f))
   }
 
-  /// Everything but times and ids, which are another's each time.
+  /// The rows of a store, without times and UUIDs, which differ in each run.
   private static func picture(_ f: ToolFixture) throws -> String {
     try f.sql(
       """
@@ -69,14 +69,13 @@ import Testing
       let outcome = try f.run("strace", words, as: act.user, validatedAs: act.program)
       wasWhole = outcome.status == .exit(0)
       let found = try Self.picture(f)
-      if found != old { #expect(found == new, "\(call) \(number): neither old nor new") }
+      if found != old { #expect(found == new, "\(call) \(number): neither the old nor the new state") }
       if !outcome.output.isEmpty { #expect(found == new, "\(call) \(number): it was acknowledged") }
-      // A program that tries again ends where one went that was not killed; what is done already may be refused.
+      // If the action had no effect, a repetition has the same effect as a run that was not killed.
       if found == old {
         try f.done(act.program, act.arguments, as: act.user)
         let again = try Self.picture(f)
-        // A group that was created has another id each time, and nothing else.
-        #expect(again == new, "\(call) \(number): tried again")
+        #expect(again == new, "\(call) \(number): after a repetition")
       }
       try f.checkKept()
     }
@@ -84,7 +83,8 @@ import Testing
     print("killed '\(act)' at \(number - 1) calls of \(call)")
   }
 
-  @Test func `each line of a killed batch takes effect or not, and repeating the batch completes all lines`() throws {
+  @Test func `each line of a killed batch takes effect or not, and all take effect when the batch is repeated`() throws
+  {
     let f = try ToolFixture(copyOf: Self.template.get().store)
     let count = Torture.size(1500, long: 20_000)
     let texts = (1...count).map { JSON.line(["conversation": "+all", "text": "\($0)"]) }

@@ -2,7 +2,7 @@ import Foundation
 import Glibc
 import Testing
 
-/// How what goes on for ever ends.
+/// How programs end that run until they are stopped.
 @Suite struct EndTortureTests {
   @Test(arguments: ["dm-tail -f -n 1 bob", "dm-tail -f -n 0", "dm-list -f", "dm-tail --cursor now -f --events typing"])
   func `a follower ends when its reader goes away, even if no more events come`(call: String) throws {
@@ -26,7 +26,7 @@ import Testing
   ) throws {
     let f = try ToolFixture.filled()
     let live = try LiveProcess(f, call.program, call.arguments, as: "alice", stdin: .null)
-    // Something to tell, for those who begin with nothing.
+    // Typing and presence, for followers that print nothing at their start.
     try f.done("dm-typing", ["alice", "--on"], as: "bob")
     try f.follower(as: "bob").process.send(SIGTERM)
     _ = try live.line()
@@ -51,7 +51,7 @@ import Testing
     let (seconds, outcome) = Torture.time { live.finish() }
     #expect(outcome.status == .signal(number), "\(outcome.stderr)")
     #expect(seconds < Torture.bound(1.5))
-    #expect(try f.done("find", [f.store + "/attachments", "-type", "f"]).output.isEmpty, "a half is left")
+    #expect(try f.done("find", [f.store + "/attachments", "-type", "f"]).output.isEmpty, "an incomplete file is left")
   }
 
   private func typing(_ f: ToolFixture) throws -> [String] {
@@ -79,7 +79,7 @@ import Testing
     #expect(try live.line() == "what passes through")
     try Torture.wait(until: "typing shows") { try !typing(f).isEmpty }
     let command = try live.descendant("cat")
-    // A terminal interrupts all that it runs.
+    // A terminal sends SIGINT to the whole process group.
     live.process.send(number, toGroup: number == SIGINT)
     #expect(live.finish(closingInput: false).status == .signal(number))
     #expect(try typing(f).isEmpty)

@@ -2,8 +2,7 @@ import Foundation
 import JSONSupport
 import Testing
 
-/// Lines and arguments that nobody meant: no program ends by a signal, hangs or has a fault of its own, and the store
-/// stays sound.
+/// Random lines and arguments: no program crashes, hangs or reports an internal error, and the store stays sound.
 @Suite(.serialized) struct FuzzTortureTests {
   private static let suite = "fuzz"
 
@@ -12,7 +11,7 @@ import Testing
     let program: String
     let arguments: [String]
     var user = "alice"
-    /// Whether each line is answered by a line, whatever it says.
+    /// Whether the program prints a line for each line of input, even for an invalid one.
     var answersAll = false
 
     var testDescription: String { "\(program) \(arguments.joined(separator: " "))" }
@@ -58,7 +57,7 @@ import Testing
     return (scene: scene, lines: corpus)
   }
 
-  /// Runs a program within limits, and says what it must never do.
+  /// Runs a program, and records a failure if it crashes, hangs or uses too much memory.
   private func run(
     _ words: [String], as user: String, stdin: Input, _ f: ToolFixture, validatedAs: String? = nil, _ what: String
   ) throws -> Outcome {
@@ -71,7 +70,7 @@ import Testing
     let held = try #require(
       Int(try String(contentsOfFile: peak, encoding: .utf8).split(separator: "\n").last ?? "0"), "\(what)")
     let ending: Int32? = if case .exit(let status) = outcome.status { status } else { nil }
-    // Those of a signal, as time(1) says it, are over 128.
+    // time(1) reports the end by a signal as a status over 128.
     let isWell = ending.map { $0 != 70 && $0 <= 78 } ?? false
     if !isWell || held > 160 * 1024 {
       Tally.add(.failures, in: Self.suite)
@@ -89,7 +88,7 @@ import Testing
   }
 
   @Test(arguments: readers.indices)
-  func `random input lines are each answered and do not damage the store`(index: Int) throws {
+  func `random input lines do not crash a program or damage the store`(index: Int) throws {
     let (scene, corpus) = try Self.scene.get()
     let reader = Self.readers[index]
     var dice = Dice(index)
@@ -110,12 +109,13 @@ import Testing
         #expect(answers == lines.count, "\(what): \(outcome.stderr) DM_SEED=\(dice.seed)")
       }
       let isSound = try checkSound(f, what)
-      // A consumer's position does not go back, nor does a fault of the store.
+      // Takes a new copy of the store after a fault, and after every 20 batches, because a consumer's position only
+      // moves forward.
       if batch % 20 == 0 || !isSound { f = try ToolFixture(copyOf: scene.f) }
     }
   }
 
-  /// The options that a program's help names, without those that wait.
+  /// The options and actions in a program's help, without the options that wait.
   private static func options(_ program: String) throws -> [String] {
     let help = try ToolFixture().done(program, ["--help"]).stdout
     let waiting = ["-f", "--follow", "--watch", "--open", "--edit", "--for"]
@@ -141,7 +141,7 @@ import Testing
   func `random arguments do not crash a program`(program: String) throws {
     let (scene, _) = try Self.scene.get()
     var dice = Dice(100 + (ToolFixture.programs.firstIndex(of: program) ?? 0))
-    // After its dashes stands a command that it runs.
+    // dm-typing runs the words after `--` as a command.
     let values = program == "dm-typing" ? Self.values : Self.values + ["--"]
     let options = try Self.options(program)
     let f = try ToolFixture(copyOf: scene.f)

@@ -2,7 +2,7 @@ import Foundation
 import JSONSupport
 import Testing
 
-/// Many who change one group at once.
+/// Many users who change one group at once.
 @Suite(.serialized) struct GroupTortureTests {
   static let users = ["ann", "ben", "cat", "dan", "eve"]
 
@@ -11,7 +11,7 @@ import Testing
     try f.done("dm-conversation", ["create", "--title", "all"] + Self.users.filter { $0 != owner }, as: owner)
   }
 
-  /// Something that a user may try, be it allowed at that moment or not.
+  /// A random action that a user may try, whether it is allowed or not.
   private func act(_ dice: inout Dice) -> String {
     let other = Self.users[dice.number(0...4)]
     let number = dice.number(1...30)
@@ -52,10 +52,10 @@ import Testing
     try expectConsistent(f, "DM_SEED=\(dice.seed)")
   }
 
-  /// That every user is shown what the rows say, and nothing has expired unnoticed.
+  /// Checks that each user is shown what the rows say, after all expired messages are tombstones.
   private func expectConsistent(_ f: ToolFixture, _ comment: Comment) throws {
     try f.checkKept()
-    // What expires between two looks is no fault.
+    // A message that expired between two of the following calls would look like a fault.
     try Torture.wait(until: "everything has expired that will") {
       try f.done("dm-user", ["set", "--bio", "waits"], as: "ann")
       return try f.sql("SELECT count(*) FROM message WHERE expires_at IS NOT NULL AND deleted_at IS NULL") == "0"
@@ -95,7 +95,7 @@ import Testing
     #expect(try f.sql("SELECT count(*) FROM participant WHERE left_seq IS NULL AND is_owner") == "1")
   }
 
-  @Test func `when all members leave at the same time, no owner is left`() throws {
+  @Test func `after all members leave at the same time, the group has no owner`() throws {
     let f = try ToolFixture()
     try group(f)
     let runs = try Self.users.map { try f.start("dm-conversation", ["leave", "+all"], as: $0) }
@@ -104,7 +104,7 @@ import Testing
     try f.checkKept()
   }
 
-  @Test func `concurrent reactions leave one for each user, and concurrent edits leave one text`() throws {
+  @Test func `concurrent reactions leave one reaction for each user, and concurrent edits leave one text`() throws {
     let f = try ToolFixture()
     try group(f)
     try f.done("dm-send", ["+all", "said"], as: "ann")

@@ -5,7 +5,7 @@ import Testing
 
 @testable import TestSupport
 
-/// Four people on a hub on a real server, where everything goes wrong that can.
+/// Four people on a hub on a real server, with many kinds of faults.
 ///
 /// They send, edit, react and delete, messages expire, one of them is removed and comes back, programs and the server are
 /// killed, and the hub is restored from a dump. At the end, all stores agree.
@@ -13,7 +13,7 @@ import Testing
   static let suite = "hub-chaos"
 
   @Test(arguments: 1...Torture.size(3, long: 16))
-  func `after random kills and restores nothing is lost or duplicated, and all stores agree`(stream: Int) throws {
+  func `after random kills and restores, no message is lost or duplicated, and all stores agree`(stream: Int) throws {
     let chaos = try HubChaos(stream)
     for _ in 1...Torture.size(120, long: 600) { try chaos.act() }
     try chaos.settle()
@@ -21,7 +21,7 @@ import Testing
   }
 }
 
-/// The people, and what they were told is done.
+/// The people, and the messages that were acknowledged.
 private final class HubChaos {
   private static let handles = ["alice", "bob", "carol", "dave"]
 
@@ -29,9 +29,9 @@ private final class HubChaos {
   private var machines: [String: ToolFixture] = [:]
   private var dice: Dice
   private let run: String
-  /// What was acknowledged: by its nonce, the author and the conversation as they call it.
+  /// For the nonce of each acknowledged message, the author and the author's reference to the conversation.
   private var said: [String: (author: String, conversation: String)] = [:]
-  /// Those that need not be there any more.
+  /// The nonces of messages that may have expired or been deleted.
   private var gone: Set<String> = []
   private var count = 0
   private var dump: String?
@@ -59,7 +59,7 @@ private final class HubChaos {
     case 0...7: try say(handle)
     case 8...11: try change(handle)
     case 12:
-      // Who is not in it, or has not heard of it, is refused.
+      // The command is refused if, for example, alice's machine has no such group or dave is not in it.
       let words = dice.pick([
         ["remove", "+ops", "dave"], ["add", "+ops", "dave"], ["add", "+ops", "dave", "--with-history"],
       ])
@@ -71,7 +71,7 @@ private final class HubChaos {
     }
   }
 
-  /// Runs a command, which may be killed; then it is run again.
+  /// Runs a command, which may be killed several times, and is then run to its end.
   private func persist(_ machine: ToolFixture, _ program: String, _ words: [String]) throws -> Outcome {
     while dice.happens(oneIn: 4) {
       let process = try LiveProcess(machine, program, words, stdin: .null).process
@@ -93,7 +93,7 @@ private final class HubChaos {
     if expires { gone.insert(nonce) }
   }
 
-  /// Edits or deletes an own message, or reacts to any.
+  /// Edits or deletes a message of the user, or reacts to any message.
   private func change(_ handle: String) throws {
     let machine = try machine(handle)
     let conversation = dice.pick(["+ops"] + Self.handles.filter { $0 != handle })
@@ -106,7 +106,7 @@ private final class HubChaos {
     if isReaction {
       _ = try persist(machine, "dm-edit", ["react", dice.pick(["👍", "🙂"]), id])
     } else if dice.happens(oneIn: 3) {
-      // Also if it is refused at last: the hub may have it.
+      // Also if the last run is refused, because a killed run may have deleted the message.
       if let nonce = messages.first(where: { $0["id"]?.string == id })?["nonce"]?.string { gone.insert(nonce) }
       _ = try persist(machine, "dm-edit", ["delete", "--for-everyone", id])
     } else {
@@ -124,7 +124,7 @@ private final class HubChaos {
     }
   }
 
-  /// Dumps the hub, or restores what was dumped.
+  /// Dumps the hub, or restores it from its last dump.
   private func backUp(_ machine: ToolFixture) throws {
     if let file = dump {
       guard dice.happens(oneIn: 2) else { return }
@@ -139,7 +139,7 @@ private final class HubChaos {
 
   // MARK: The end
 
-  /// Carries until nothing is left that waits, and everybody is in the group.
+  /// Adds dave to the group, and synchronizes until nothing is queued.
   func settle() throws {
     for _ in 1...3 { for handle in Self.handles { try machine(handle).sync() } }
     _ = try alice.run("dm-conversation", ["add", "+ops", "dave"])
@@ -161,7 +161,7 @@ private final class HubChaos {
   /// The messages of a conversation by their ids.
   private func view(_ machine: ToolFixture, _ conversation: String) throws -> [String: JSON] {
     let outcome = try machine.run("dm-tail", ["--peek", "-n", "all", conversation])
-    // There may be none yet.
+    // The conversation may not exist yet.
     guard outcome.status == .exit(0) else { return [:] }
     var messages: [String: JSON] = [:]
     for record in try outcome.records {
@@ -182,7 +182,7 @@ private final class HubChaos {
     for handle in Self.handles { try checkSaid(handle) }
   }
 
-  /// What two people have of a conversation; a former member does not have all.
+  /// Compares the messages that two people have of a conversation; a former member does not have all of them.
   private func compare(_ one: [String: JSON], _ other: [String: JSON], _ what: String, areAll: Bool) {
     func isShared(_ record: JSON) -> Bool { record["seq"] != nil && record["expires_at"] == nil }
     let (mine, theirs) = (one.filter { isShared($0.value) }, other.filter { isShared($0.value) })
@@ -197,14 +197,14 @@ private final class HubChaos {
     }
   }
 
-  /// What everybody sees of a message in the same way.
+  /// The fields of a message that are the same for everybody.
   private static func shared(_ record: JSON) -> String {
     ["seq", "sender", "text", "system_kind", "nonce", "created_at", "edited_at", "reactions"].map { name in
       "\(name): \(record[name].map { "\($0)" } ?? "-")"
     }.joined(separator: ", ")
   }
 
-  /// What was acknowledged is there once, with a number unless the hub had a reason to refuse it.
+  /// Checks that each acknowledged message exists once, and has a number unless the hub had a reason to refuse it.
   private func checkSaid(_ handle: String) throws {
     let machine = try machine(handle)
     var found: [String: [JSON]] = [:]
@@ -219,7 +219,7 @@ private final class HubChaos {
       if records.isEmpty { Tally.add(.lost, in: HubChaosTortureTests.suite) }
       if records.count > 1 { Tally.add(.doubled, in: HubChaosTortureTests.suite) }
       guard let record = records.first, record["seq"] == nil else { continue }
-      // Who was removed says no more in the group, and what was said among fewer is not told to more.
+      // The hub refuses messages of a removed member, and messages that were written when the group had fewer members.
       let isRefused = origin.conversation == "+ops" && (handle == "dave" || wasRestored)
       #expect(record["status"]?.string == "failed" && isRefused, "\(self.run): \(nonce): \(record)")
     }

@@ -3,15 +3,14 @@ import Glibc
 import JSONSupport
 import Testing
 
-/// Whatever is killed at any moment: what it answered is there, what it did not is there once or not at all, and the
-/// same command succeeds.
+/// Commands that are killed at random times: each acknowledged change exists, any other at most once, and a repetition succeeds.
 @Suite(.serialized) struct KillTortureTests {
   private static let suite = "kills"
 
   private struct Scene {
     let f: ToolFixture
     var round = 0
-    /// The lines of a round, with nonces of their own.
+    /// The lines of a round, with new nonces.
     var lines: [String] = []
     var acknowledged: Set<String> = []
   }
@@ -27,7 +26,7 @@ import Testing
     return Scene(f: f)
   }
 
-  /// What is killed, as words for sh(1) in the folder of the scene.
+  /// The command that is killed, as a script of sh(1).
   private func script(_ work: Work, _ scene: inout Scene) throws -> String {
     let (round, folder) = (scene.round, scene.f.directory)
     scene.lines = (1...600).map { number in
@@ -65,7 +64,7 @@ import Testing
       let what = "\(work) in round \(scene.round), DM_SEED=\(dice.seed)"
       let script = try script(work, &scene)
       let run = try f.start("sh", ["-c", script], as: "alice")
-      // The moment is what is tried.
+      // The command is killed at a random time.
       poll(nil, 0, Int32(dice.number(0...(dice.happens(oneIn: 3) ? 20 : 120))))
       run.process.send(SIGKILL)
       let outcome = try run.finish()
@@ -75,7 +74,7 @@ import Testing
       Tally.add(.acknowledged, nonces.count, in: Self.suite)
       scene.acknowledged.formUnion(nonces)
       try look(scene, what)
-      // What a killed restore has left is a whole store or none.
+      // A killed restore leaves a complete store or none.
       let copy = f.directory + "/copy"
       if work == .restore, FileManager.default.fileExists(atPath: copy + "/dm.sqlite") {
         try f.done("dm-doctor", ["--store", copy, "check", "--deep"])
@@ -98,7 +97,7 @@ import Testing
     try f.done("dm-doctor", ["check", "--deep"])
   }
 
-  /// Everything acknowledged is there, and nothing twice.
+  /// Checks that each acknowledged message exists, and none twice.
   private func look(_ scene: Scene, _ what: String) throws {
     try scene.f.done("dm-doctor", ["check"])
     let found = try scene.f.sql("SELECT nonce FROM message WHERE nonce IS NOT NULL").split(separator: "\n").map(

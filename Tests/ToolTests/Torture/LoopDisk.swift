@@ -1,10 +1,11 @@
 import Foundation
 import Testing
 
-/// An ext4 in a file, which a loop device mounts: the file has what a power loss leaves, because what was written and
-/// not synced is in the cache of the mounted file system only.
+/// An ext4 file system in a file, which is mounted with a loop device.
+///
+/// The file has what a power loss leaves, because unsynced data is only in the cache of the mounted file system.
 final class LoopDisk {
-  /// Its store is on the disk, and everything else beside it.
+  /// A fixture whose store is on this disk, and whose other files are not.
   let f: ToolFixture
   private var image: String { f.directory + "/image" }
   private var folder: String { f.directory + "/disk" }
@@ -24,14 +25,14 @@ final class LoopDisk {
     }
   }
 
-  /// A disk with what is in a file.
+  /// A disk with a copy of an image.
   convenience init(image other: String) throws {
     try self.init { image, f in try f.done("cp", ["--sparse=always", other, image]) }
   }
 
-  /// What it would have if its power failed now.
+  /// A disk with what a power loss now would leave on this one.
   func afterPowerLoss() throws -> LoopDisk {
-    // Unmounting it would sync it.
+    // This disk stays mounted, because unmounting would sync it.
     try withExtendedLifetime(self) { try LoopDisk(image: image) }
   }
 
@@ -39,7 +40,7 @@ final class LoopDisk {
     f = try ToolFixture(store: "disk/store")
     try make(image, f)
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
-    // Its own commits would sync what a program has not.
+    // The file system's own commits would sync data that no program has synced, so they are made rare.
     try f.done("mount", ["-o", "loop,commit=600", image, folder])
   }
 

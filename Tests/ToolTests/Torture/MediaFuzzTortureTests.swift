@@ -2,7 +2,7 @@ import Foundation
 import JSONSupport
 import Testing
 
-/// Damaged pictures and films: dm-attach ends well, and nothing of what a camera wrote is stored without a warning.
+/// Damaged images and videos: dm-attach does not crash, and does not store a camera's metadata without a warning.
 @Suite(.serialized, .enabled(if: ToolFixture.has("ffmpeg") && ToolFixture.has("vips") && ToolFixture.has("exiftool")))
 struct MediaFuzzTortureTests {
   private static let suite = "media-fuzz"
@@ -33,12 +33,12 @@ struct MediaFuzzTortureTests {
     return f
   }
 
-  /// What of the secret was stored, when nothing was said of it.
+  /// Whether the secret was stored without a warning.
   private func leak(_ outcome: Outcome, _ f: ToolFixture) throws -> Bool {
     let isSaid = ["metadata", "hidden data"].contains(where: outcome.stderr.contains)
     guard outcome.status == .exit(0), !isSaid else { return false }
     let record = try outcome.record
-    // What is neither a picture nor a film is sent as it is.
+    // A file that is not an image or a video is sent unchanged.
     guard ["image", "video"].contains(record["kind"]?.string) else { return false }
     let hashes = [record["sha256"], record["thumbnail"]?["sha256"]].compactMap { $0?.string }
     return try hashes.contains { hash in
@@ -52,14 +52,14 @@ struct MediaFuzzTortureTests {
     let scene = try Self.scene.get()
     let f = try ToolFixture(copyOf: scene)
     let bytes = Array(try Data(contentsOf: URL(filePath: "\(scene.directory)/\(name)")))
-    #expect(Data(bytes).range(of: Self.secret) != nil, "\(name) has what must not leave")
+    #expect(Data(bytes).range(of: Self.secret) != nil, "\(name) must contain the secret")
     var dice = Dice((Self.files.firstIndex(of: name) ?? 0) * 2 + (hasTools ? 1 : 0))
     let path = "\(f.directory)/damaged"
     let program = try ToolFixture.executable("dm-attach")
     var tries = Torture.Tries(14, seconds: 280, part: 1 / Double(2 * Self.files.count))
     var round = 0
     while tries.goOn() {
-      // The first is whole.
+      // The first file is not damaged.
       let damaged = round == 0 ? bytes : dice.mutated(bytes)
       try Data(damaged).write(to: URL(filePath: path))
       let outcome = try f.run(
@@ -72,7 +72,7 @@ struct MediaFuzzTortureTests {
       Tally.add(.failures, isWell ? 0 : 1, in: Self.suite)
       Tally.add(.leaks, isLeak ? 1 : 0, in: Self.suite)
       #expect(isWell, "\(what): \(outcome.status) \(outcome.stderr)")
-      #expect(!isLeak, "\(what): what the camera wrote is in what was stored, and nothing was said of it")
+      #expect(!isLeak, "\(what): the camera's metadata was stored without a warning")
       round += 1
     }
     try f.done("dm-doctor", ["check", "--deep"])

@@ -1,4 +1,4 @@
-/// Bytes that are almost what was meant.
+/// Random changes of valid lines and files.
 extension Dice {
   private static let words = [
     "\"\"", "\"bob\"", "\"+all\"", "\"+nobody\"", "\"alice\"", "\"mallory\"", "null", "true", "[]", "{}", "0", "-1",
@@ -9,7 +9,7 @@ extension Dice {
     "\"00000000-0000-0000-0000-000000000000\"", "[\"alice\",\"bob\"]", "[[[[[[[[]]]]]]]]", "\"@bob\"", "\"1h\"",
   ]
 
-  /// A line that is like these; never more than one.
+  /// A random variation of one of these lines, without a line feed.
   mutating func line(like lines: [[UInt8]]) -> [UInt8] {
     var line = pick(lines)
     for _ in 0..<number(0...3) where !line.isEmpty {
@@ -17,7 +17,7 @@ extension Dice {
       case 0: line = mutated(line)
       case 1, 2: replaceValue(in: &line)
       case 3:
-        // The members of two lines in one.
+        // Joins the members of two lines.
         guard let end = line.lastIndex(of: UInt8(ascii: "}")), let other = pick(lines).split(separator: 0x7B).first
         else { break }
         line = line[..<end] + [UInt8(ascii: ",")] + other
@@ -31,7 +31,7 @@ extension Dice {
     return line.map { $0 == 0x0A ? 0x20 : $0 }
   }
 
-  /// Puts another value after one of the colons.
+  /// Replaces the value after a random colon.
   private mutating func replaceValue(in line: inout [UInt8], with word: String? = nil) {
     let colons = line.indices.filter { line[$0] == UInt8(ascii: ":") && $0 > 0 && line[$0 - 1] == UInt8(ascii: "\"") }
     guard !colons.isEmpty else { return }
@@ -44,7 +44,7 @@ extension Dice {
     line.replaceSubrange(start..<end, with: Array((word ?? pick(Self.words)).utf8))
   }
 
-  /// With a few bytes changed, removed, repeated, or made the numbers at which arithmetic ends.
+  /// The bytes with some of them changed, removed, repeated, or set to extreme values.
   mutating func mutated(_ bytes: [UInt8]) -> [UInt8] {
     var bytes = bytes
     for _ in 0...number(0...3) where !bytes.isEmpty {

@@ -5,7 +5,7 @@ import Testing
 
 /// Processes that are stopped, and readers that do not read.
 @Suite struct PauseTortureTests {
-  /// Lets seconds pass, told by somebody's heartbeats.
+  /// Waits for some seconds, which the heartbeats of a follower count.
   private func pass(_ seconds: Int, _ f: ToolFixture) throws {
     let words = ["-f", "-n", "0", "--heartbeat", "1s", "--invisible", "--events", "message_deleted"]
     let clock = try LiveProcess(f, "dm-tail", words, as: "alice", stdin: .null)
@@ -13,7 +13,7 @@ import Testing
     clock.process.send(SIGTERM)
   }
 
-  @Test func `a follower that was stopped and continued prints all messages from that time`() throws {
+  @Test func `after SIGCONT, a stopped follower prints all messages that were sent while it was stopped`() throws {
     let f = try ToolFixture.filled()
     let follower = try f.follower(as: "alice", isJudged: false)
     follower.process.send(SIGSTOP)
@@ -44,7 +44,7 @@ import Testing
     for _ in 1...Torture.size(1, long: 12) {
       let start = ContinuousClock.now
       let others = try (1...3).map { _ in try f.start("dm-send", ["bob", "too early"], as: "alice") }
-      // Reading goes on.
+      // Reading still works.
       #expect(try f.done("dm-list", as: "alice").records.count == 1)
       #expect(try f.done("dm-tail", ["bob", "--peek"], as: "alice").records.count == 2)
       for other in others { #expect(try other.finish().status == .exit(75)) }
@@ -60,7 +60,7 @@ import Testing
     try f.checkIntegrity()
   }
 
-  @Test func `a follower whose output is not read neither makes the WAL grow nor loses messages`() throws {
+  @Test func `while nobody reads the output of a follower, the WAL stays under 16 MiB and no message is lost`() throws {
     let f = try ToolFixture.filled()
     let follower = try f.follower(as: "alice", isJudged: false)
     let total = Torture.size(20000, long: 100_000)
@@ -72,7 +72,7 @@ import Testing
     var largest: Int64 = 0
     try Torture.wait(until: "all is sent", seconds: 300) {
       var status = stat()
-      // By its size alone: opening it would be to meddle.
+      // Only the size is read, because opening the file could affect the programs.
       if stat(f.store + "/dm.sqlite-wal", &status) == 0 { largest = max(largest, Int64(status.st_size)) }
       return !writer.process.isRunning
     }

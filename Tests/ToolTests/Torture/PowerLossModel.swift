@@ -2,9 +2,9 @@ import Foundation
 import JSONSupport
 import Testing
 
-/// Acts at random, and what their answers promise.
+/// Random actions, and the changes that their answers acknowledge.
 struct PowerLossModel {
-  /// SQL that gives 1, by what it is about; a later act on the same replaces it.
+  /// For each subject, SQL that returns 1 if the acknowledged change is stored; a later action on the subject replaces it.
   private(set) var promises: [String: String] = [:]
   private var cursor: String?
   private var number = 0
@@ -26,7 +26,7 @@ struct PowerLossModel {
 
   private static func blob(_ id: String) -> String { "x'\(id.replacingOccurrences(of: "-", with: ""))'" }
 
-  /// The next act, and what it is about.
+  /// A random action, and its subject.
   private mutating func act(_ f: ToolFixture) throws -> (act: Act, about: String) {
     number += 1
     let n = "n\(number)"
@@ -73,7 +73,7 @@ struct PowerLossModel {
         "conversation": "+old", "sender": "carol", "text": "text of \(n)", "nonce": n,
         "created_at": "2020-01-01T10:00:00.\(fraction)Z",
       ])
-      // Its times must grow.
+      // The times of imported messages must increase.
       return (Act("dm-import", reading: line + "\n", done: said), "nonce \(n)")
     case 7:
       let blocks = dice.happens(oneIn: 2)
@@ -91,9 +91,9 @@ struct PowerLossModel {
     if act.program == "dm-send", let id = record?["id"]?.string { sent.append(id) }
   }
 
-  /// Does something, perhaps with a fault in it, and again until it is answered, unless the power fails before.
+  /// Runs a random action, perhaps with an injected fault and a power loss, and then again until it succeeds.
   ///
-  /// - Returns: the disk to go on with.
+  /// - Returns: the disk to continue with.
   mutating func step(_ disk: LoopDisk) throws -> LoopDisk {
     var disk = disk
     let (act, about) = try act(disk.f)
@@ -103,7 +103,7 @@ struct PowerLossModel {
     let calls = ["fdatasync", "fdatasync", "pwrite64", "fsync", "write", "utimensat", "fcntl", "ftruncate", "rename"]
     if dice.happens(oneIn: 2) {
       let (call, fault) = (dice.pick(calls), dice.pick(faults))
-      // A lock that fails is another matter.
+      // Failing locks are not tested here, only kills.
       let what = call == "fcntl" ? faults[0] : fault
       let outcome = try act.run(
         disk.f, injecting: (call, "\(what):when=\(dice.number(1...(call == "fcntl" ? 30 : 4)))"))
@@ -122,11 +122,11 @@ struct PowerLossModel {
     return disk
   }
 
-  /// - Returns: the disk as it is after its power failed, on which everything is that was promised.
+  /// - Returns: the disk after a power loss, which must have all acknowledged changes.
   func powerLoss(_ disk: LoopDisk) throws -> LoopDisk {
     let disk = try disk.afterPowerLoss()
     Tally.add(.powerLosses, in: Self.suite)
-    // First of all a program opens it, as after a real one.
+    // A program opens the store first, as after a real power loss.
     try disk.f.done("dm-list", as: "alice")
     let check = try disk.f.run("dm-doctor", ["check", "--deep"])
     #expect(check.status == .exit(0), "\(check.stdout)\(check.stderr) DM_SEED=\(dice.seed)")

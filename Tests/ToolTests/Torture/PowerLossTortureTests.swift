@@ -3,7 +3,7 @@ import Glibc
 import JSONSupport
 import Testing
 
-/// Power that fails: everything that was answered is there afterwards, once.
+/// Power losses: each acknowledged change exists once afterwards.
 @Suite(
   .serialized, .enabled(if: LoopDisk.isPossible, "needs root, mkfs.ext4 and loop devices"),
   .enabled(if: CrashTests.canTrace, "needs strace"))
@@ -19,7 +19,7 @@ struct PowerLossTortureTests {
     #expect(!FileManager.default.fileExists(atPath: after.f.directory + "/disk/unsynced"))
   }
 
-  /// A disk whose store has what the acts need, synced; and a cursor for its consumer.
+  /// The image of a synced disk whose store has what the actions need, and a cursor for its consumer.
   private static let filled = Result {
     let disk = try LoopDisk()
     try PowerLossModel.begin(on: disk.f)
@@ -59,10 +59,12 @@ struct PowerLossTortureTests {
   ]
 
   @Test(arguments: acts, ["signal=SIGKILL", "error=EIO"])
-  func `the answer of a retry survives a power loss, whatever the first try left`(act: Act, fault: String) throws {
+  func `a change that a retry acknowledged survives a power loss, however the first try failed`(act: Act, fault: String)
+    throws
+  {
     let (base, cursor) = try Self.filled.get()
     let names = ["BASE": base.directory, "CURSOR": cursor]
-    // Between the write of the log and its sync; the contents of files have syncs of their own before it.
+    // The fault is injected at a sync: that of the log, or an earlier one of an attachment's content.
     for number in 1...Torture.size(1, long: 2) {
       let disk = try LoopDisk(image: base.directory + "/image")
       let first = try act.run(disk.f, names, injecting: ("fdatasync", "\(fault):when=\(number)"))
@@ -76,11 +78,11 @@ struct PowerLossTortureTests {
       Tally.add(.powerLosses, in: Self.suite)
       let isThere = try after.f.sql(try #require(act.done)) == "1"
       Tally.add(.lost, isThere ? 0 : 1, in: Self.suite)
-      #expect(isThere, "\(act), \(fault) at sync \(number): it was answered and is gone")
+      #expect(isThere, "\(act), \(fault) at sync \(number): it was acknowledged and is lost")
       try after.f.done("dm-doctor", ["check", "--deep"])
       let again = try act.run(after.f, names)
       #expect(act.again.contains { again.status == .exit($0) }, "\(again.stderr)")
-      #expect(try after.f.sql(try #require(act.done)) == "1", "\(act): once after one more retry")
+      #expect(try after.f.sql(try #require(act.done)) == "1", "\(act): the change must exist after another retry")
     }
   }
 
@@ -95,7 +97,7 @@ struct PowerLossTortureTests {
     }
   }
 
-  /// Stops all of a group, and waits until none of it runs: what they were told is in the files.
+  /// Stops the process groups of these runs, and waits until no process runs, so that the files have all answers.
   private func stop(_ runs: [ToolFixture.Running]) throws {
     for run in runs { run.process.send(SIGSTOP, toGroup: true) }
     let all = runs.map { SeenProcess(pid: $0.process.pid) }

@@ -3,18 +3,18 @@ import Glibc
 import JSONSupport
 import Testing
 
-/// Purges beside those who send, forward, attach, back up, restore, dump and follow: nothing that was acknowledged is lost.
+/// Purges while other programs send, forward, attach, back up, restore, dump and follow: nothing acknowledged is lost.
 @Suite(.serialized, .enabled(if: CrashTests.canTrace, "needs strace")) struct PurgeRaceTortureTests {
   private static let suite = "purge-races"
 
-  /// Lets all contents be old enough to be removed, so that only what names them keeps them.
+  /// A command that makes all contents old enough to be removed, so that only references keep them.
   private static let aging = "find \"$DM_STORE/attachments\" -type f -exec touch -d '2 days ago' {} + 2>/dev/null"
 
-  /// Those who use the same few contents again and again.
+  /// Users who use the same few contents again and again.
   private static let writers: [(user: String, script: String)] = [
-    // Prepared, sent; the same contents as others have and delete.
+    // Prepares and sends contents that other messages also have.
     ("alice", "echo content $((n % 3)) | dm-attach --as-file --name f - --to bob | dm-send"),
-    // What somebody else said is forwarded while they delete it.
+    // Forwards messages of alice while alice deletes them.
     ("bob", "dm-send --forward alice:-1 carol"),
     ("carol", "dm-send bob \"text $n\"; echo $n | dm-attach --as-file --name own - --to bob | dm-send"),
     ("alice", "dm-edit delete -q --for-everyone bob:-1 >&2"),
@@ -28,14 +28,14 @@ import Testing
     return try f.start("sh", ["-c", loop], as: writer.user, stdout: path)
   }
 
-  /// The messages that a writer was told of.
+  /// The messages in a writer's output.
   private func received(_ path: String) throws -> [JSON] {
     let bytes = try #require(FileManager.default.contents(atPath: path))
     let whole = bytes[..<(bytes.lastIndex(of: 0x0A).map { $0 + 1 } ?? bytes.startIndex)]
     return try Contract.lines(of: Array(whole)).map { try JSON($0.bytes) }.filter { $0["type"]?.string == "message" }
   }
 
-  @Test func `messages sent, forwarded and attached during purges exist with their contents`() throws {
+  @Test func `messages that are sent or forwarded during purges keep their attachments`() throws {
     var dice = Dice()
     let f = try ToolFixture()
     try f.addUsers("alice", "bob", "carol")
@@ -53,7 +53,7 @@ import Testing
     var rounds = 0
     while tries.goOn() {
       rounds += 1
-      // What was told before it began must be in it.
+      // Messages that were acknowledged before a copy began must be in the copy.
       let before = try paths.flatMap(received)
       try Torture.wait(until: "they have gone on", seconds: 60) { try paths.flatMap(received).count > before.count + 3 }
       let ids = try paths.flatMap(received).compactMap { $0["id"]?.string }
@@ -85,7 +85,7 @@ import Testing
     try checkThere(messages, f)
     let followed = try received("\(f.directory)/followed").compactMap { $0["id"]?.string }
     Tally.add(.doubled, followed.count - Set(followed).count, in: Self.suite)
-    #expect(followed.count == Set(followed).count, "a follower was told of each once")
+    #expect(followed.count == Set(followed).count, "the follower printed a message twice")
     Tally.add(.races, messages.count, in: Self.suite)
     print("\(rounds) copies beside \(messages.count) messages, of which \(removed) were deleted")
   }
@@ -96,7 +96,7 @@ import Testing
     return path
   }
 
-  /// Each is there once, with its contents unless it was deleted.
+  /// Checks that each message exists, with its attachments unless it was deleted.
   private func checkThere(_ messages: [JSON], _ f: ToolFixture) throws {
     let rows = try f.sql("SELECT lower(hex(uuid)), attachment_count, deleted_at IS NOT NULL FROM message")
     var found: [Substring: [Substring]] = [:]
@@ -111,7 +111,7 @@ import Testing
     }
   }
 
-  @Test func `a content that is sent or forwarded just before a purge removes it is kept`() throws {
+  @Test func `a purge keeps an attachment that is sent or forwarded just before it would be removed`() throws {
     var dice = Dice(1)
     let f = try ToolFixture()
     try f.addUsers("alice", "bob")
@@ -120,7 +120,7 @@ import Testing
     var sent = 0
     while tries.goOn() {
       round += 1
-      // It is of nobody any more, or of a message that was deleted while another forwards it.
+      // The content belongs to a deleted message, or to a message that is deleted while bob forwards it.
       let file = "\(f.directory)/file"
       try "content \(round)".write(toFile: file, atomically: true, encoding: .utf8)
       let line = try f.done("dm-attach", ["--as-file", "--to", "bob", file], as: "alice").output
@@ -131,7 +131,7 @@ import Testing
       try f.done("sh", ["-c", Self.aging], as: "alice")
       let (n, user) = ("n\(round)", isForwarded ? "bob" : "alice")
       let words = isForwarded ? ["--forward", id] : ["--as-file", "--attach", file]
-      // The purge is held up at one of its calls, so that the others come between any two of them.
+      // The purge is delayed at a random system call, so that the other programs run between any two of its calls.
       let (call, number) = (dice.pick(["flock", "fcntl", "unlink", "getdents64", "openat"]), dice.number(1...30))
       let held = try f.meddling(call, "delay_enter=150000:when=\(number)", "dm-doctor") + ["purge", "-q"]
       let purge = try f.start("strace", held, as: "alice")

@@ -1,12 +1,13 @@
-/// What the sessions of a conversation did and saw, each in its order; a session is one store, which one program after another uses.
+/// What the sessions of a conversation did and saw, in order; a session is a store that one program at a time uses.
 ///
-/// The guarantees are those of Terry and others, "Session Guarantees for Weakly Consistent Replicated Data" (1994). A message is named
-/// by its nonce, which begins with the name of the session that sent it. Only that session edits it, and numbers the versions.
+/// The guarantees are those of Terry and others, "Session Guarantees for Weakly Consistent Replicated Data" (1994). A
+/// message is named by its nonce, which begins with the name of the session that sent it. Only that session edits the
+/// message, and it numbers the versions.
 struct SessionHistory {
   /// A message as a session saw it.
   struct Seen: Equatable {
     let nonce: String
-    /// Nil while the hub has not numbered it.
+    /// Nil until the hub has given the message a number.
     let seq: Int?
     /// 0 before the first edit.
     let version: Int
@@ -37,7 +38,7 @@ struct SessionHistory {
     }
   }
 
-  /// The numbers of all messages at the end of the log.
+  /// The last known number of each message.
   private var lastNumbers: [String: Int] {
     var numbers: [String: Int] = [:]
     for case .saw(let seen) in sessions.values.joined() {
@@ -46,7 +47,7 @@ struct SessionHistory {
     return numbers
   }
 
-  /// A session while its events are gone through.
+  /// A session whose events are checked one by one.
   private struct Session {
     let name: String
     let numbers: [String: Int]

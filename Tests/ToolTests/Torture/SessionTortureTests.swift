@@ -4,8 +4,7 @@ import Testing
 
 @testable import TestSupport
 
-/// Two machines of one person and one of another, each behind a network that fails, on a server that is killed: each session keeps
-/// the guarantees of `SessionHistory`.
+/// Three machines of two people, with network faults and restarts of the server: each session keeps its guarantees.
 @Suite(.serialized) struct SessionTortureTests {
   static let suite = "sessions"
 
@@ -40,7 +39,7 @@ private struct SessionWorld {
     for session in sessions { try session.beginFaults() }
   }
 
-  /// What all sessions did and saw, with what they see when nothing is on its way any more.
+  /// The history of all sessions, which ends with what each sees after everything is synchronized.
   func settled() throws -> SessionHistory {
     for session in sessions { session.proxy.pass() }
     for _ in 1...3 { for session in sessions { try session.machine.sync() } }
@@ -96,7 +95,7 @@ private final class Session: @unchecked Sendable {
     }
   }
 
-  /// Runs a command, which may be killed; then it is run again.
+  /// Runs a command, which may be killed several times, and is then run to its end.
   private func persist(_ program: String, _ words: [String]) throws {
     while dice.happens(oneIn: 5) {
       let process = try LiveProcess(machine, program, words, stdin: .null).process
@@ -156,7 +155,7 @@ private final class Session: @unchecked Sendable {
     default: proxy.pass()
     }
     if dice.happens(oneIn: 20) {
-      // Half open: the program waits, and is killed.
+      // The connection stays half open, so the program waits, and is killed.
       proxy.stop(CuttingProxy.Stop(bytes: dice.number(0...12_000), way: way, end: .silent))
       _ = try LiveProcess(machine, "dm-sync", stdin: .null).process.wait(seconds: 0.5)
     } else if dice.happens(oneIn: 4) {

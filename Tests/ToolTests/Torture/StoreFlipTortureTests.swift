@@ -3,11 +3,11 @@ import Glibc
 import JSONSupport
 import Testing
 
-/// What a disk may do to any file of a store: nothing that people rely on changes, or it is found.
+/// Random damage to the files of a store: no essential data changes, or the damage is found.
 @Suite(.serialized) struct StoreFlipTortureTests {
   private static let suite = "flips"
 
-  /// A store with something of everything, the last of it in its log only; and what its users see.
+  /// A store with each kind of data, the newest only in the WAL, and what its users see.
   private static let scene = Result {
     let f = try ToolFixture()
     try f.addUsers("alice", "bob", "carol", "dave")
@@ -33,7 +33,7 @@ import Testing
     try f.done("dm-user", ["block", "-q", "dave"], as: "carol")
     try f.done("dm-tail", ["--consumer", "c", "--cursor", "start"], as: "bob")
     try f.done("dm-read", ["-q", "alice", "--up-to", "6"], as: "bob")
-    // A writer that is killed leaves its log.
+    // A killed writer leaves its WAL.
     let writer = try LiveProcess(f, "dm-send", as: "alice")
     for number in 1...40 {
       try writer.send(JSON.line(["conversation": number % 2 == 0 ? "bob" : "+all", "text": "log \(number)"]))
@@ -53,10 +53,10 @@ import Testing
     ("dm-user", ["list"], "carol"), ("dm-doctor", ["dump"], "alice"),
   ]
 
-  /// What each reader prints; nil when it says that something is wrong.
+  /// What each reader prints; nil if it fails.
   private static func look(_ f: ToolFixture, _ fault: (String) -> Void = { _ in }) throws -> [[String]?] {
     try readers.map { reader in
-      // Not through the judge of its records, which what is damaged may well break.
+      // Run through env(1), so that its records are not validated, because damaged data may be invalid.
       let outcome = try f.run("env", [reader.program] + reader.arguments, as: reader.user, seconds: 30)
       let isWell = [0, 66, 67, 74, 75, 78].contains { outcome.status == .exit($0) }
       if !isWell { fault("\(reader.program) \(reader.arguments): \(outcome.status) \(outcome.stderr)") }
@@ -89,7 +89,7 @@ import Testing
       return Flip(file: file, what: "a byte more", bytes: Data([UInt8(dice.number(0...255))]))
     }
     var offset = dice.number(0...(bytes.count - 1))
-    // Much of a page is free.
+    // Much of a page is unused, so bytes that are 0 are mostly skipped.
     for _ in 0..<20 where bytes[offset] == 0 { offset = dice.number(0...(bytes.count - 1)) }
     switch dice.number(1...20) {
     case 1:
@@ -115,7 +115,7 @@ import Testing
     return tables.isEmpty ? ["what is printed"] : tables.sorted()
   }
 
-  /// - Returns: what changed and was not found.
+  /// - Returns: the tables that changed although no damage was found; nil if there are none.
   private func attempt(_ flip: Flip) throws -> [String]? {
     let scene = try Self.scene.get()
     let what = "\(flip.file), \(flip.what)"

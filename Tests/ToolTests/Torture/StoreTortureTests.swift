@@ -2,7 +2,7 @@ import Foundation
 import Glibc
 import Testing
 
-/// Stores that are replaced, removed or made newer while somebody follows them.
+/// Stores that are replaced, removed or get a newer version while programs follow them.
 @Suite struct StoreTortureTests {
   static let followers: [(program: String, arguments: [String])] = [
     ("dm-tail", ["-f", "-n", "0", "--peek"]), ("dm-list", ["-f"]),
@@ -31,7 +31,7 @@ import Testing
     let other = try ToolFixture()
     try other.addUsers("alice", "eve")
     try other.done("dm-send", ["alice", "of another store"], as: "eve")
-    // On a busy machine it looks between the two, too.
+    // On a busy machine, the follower may look between the two commands.
     _ = try expectEnd((program, arguments), 66, saying: "another store", "was removed") { f in
       try f.done("mv", [f.store, f.store + ".old"])
       try f.done("mv", [other.store, f.store])

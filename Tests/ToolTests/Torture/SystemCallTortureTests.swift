@@ -4,20 +4,20 @@ import Testing
 
 @testable import TestSupport
 
-/// Every system call of the programs that fails or kills: each ends as its manual says, and says only what is so.
+/// Programs that fail or are killed at each system call: each ends with a documented status and makes no false report.
 @Suite(.serialized, .enabled(if: CrashTests.canTrace, "needs strace")) struct SystemCallTortureTests {
   private static let suite = "system-calls"
   private static let documented: Set<Int32> = [0, 1, 64, 65, 66, 67, 73, 74, 75, 77, 78]
 
-  /// An act and what its unharmed run did.
+  /// An action, and what its run without a fault did.
   private struct Run: Sendable {
     let act: Act
-    /// How often each call is made, and how often of those before the program touches its store.
+    /// How often each system call is made: in all, and before the program uses its store.
     var calls: [String: (all: Int, start: Int)] = [:]
     let output: [UInt8]
   }
 
-  /// One that is injected.
+  /// A fault to inject.
   private struct Job: Sendable {
     let run: Int
     let call: String
@@ -28,7 +28,7 @@ import Testing
 
   private static let scene = Result { try CallTable.Scene() }
 
-  /// Runs an act unharmed.
+  /// Runs an action without a fault.
   private func look(_ act: Act) throws -> Run {
     let scene = try Self.scene.get()
     let f = try ToolFixture(copyOf: scene.f)
@@ -45,7 +45,7 @@ import Testing
     return run
   }
 
-  /// Each pair once, then each once more at another of its calls, and so on; at the end what is the loader's own.
+  /// Each pair of call and fault once, then each at another of its calls, and so on; the loader's calls come last.
   private func jobs(_ runs: [Run], _ dice: inout Dice) -> [Job] {
     let most = Torture.isLong ? 12 : 2
     var rounds: [[Job]] = Array(repeating: [], count: most + 1)
@@ -60,7 +60,7 @@ import Testing
           }
           if counts.start > 0 {
             let number = dice.number(1...counts.start)
-            // First, where the program itself makes none.
+            // First, if only the loader makes this call.
             rounds[numbers.isEmpty ? 0 : most].append(Job(run: index, call: call, fault: error, number: number))
           }
         }
@@ -69,9 +69,9 @@ import Testing
     return rounds.flatMap { $0.shuffled(using: &dice) }
   }
 
-  /// Injects, and looks at what came of it.
+  /// Injects a fault, and checks the result.
   ///
-  /// - Returns: how the program ended; nil when the call was not made so often.
+  /// - Returns: how the program ended; nil if the call was not made so often.
   private func attempt(_ job: Job, _ run: Run) throws -> String? {
     let scene = try Self.scene.get()
     let f = try ToolFixture(copyOf: scene.f)
@@ -89,7 +89,7 @@ import Testing
     switch outcome.status {
     case .exit(let status):
       ending = "exit \(status)"
-      // Before its own first statement it is the loader that ends it.
+      // Before the program's first statement, the loader may end it with another status.
       if !Self.documented.contains(status), !isOfLoader { fault("ended with \(status)") }
     case .signal(9) where job.fault == "signal=SIGKILL":
       ending = "killed"
@@ -171,7 +171,7 @@ import Testing
     }
     let folder = repository + "/.build/torture"
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-    // The short run has a few of them only.
+    // The short run tries only a few of the pairs.
     let file = folder + (Torture.isLong ? "/system-calls.txt" : "/system-calls-short.txt")
     try (lines.joined(separator: "\n") + "\n").write(toFile: file, atomically: true, encoding: .utf8)
     print("tried \(tried.count) of \(count) pairs of an act's system call and fault; the table is \(file)")

@@ -3,13 +3,13 @@ import Glibc
 import JSONSupport
 import Testing
 
-/// What followers hear of a commit when the bell is not rung, late, or cannot be heard.
+/// Followers when the file `bell` is not touched, is touched late, or cannot be watched.
 @Suite(.serialized, .enabled(if: CrashTests.canTrace, "needs strace")) struct WakingTortureTests {
   private func lastRing(_ f: ToolFixture) throws -> String {
     try f.done("stat", ["-c", "%y", f.store + "/bell"]).stdout
   }
 
-  @Test func `followers get a commit even if its writer was killed before it could wake them`() throws {
+  @Test func `followers print a message even if its writer was killed before it could wake them`() throws {
     let f = try ToolFixture.filled()
     let follower = try f.follower(as: "alice")
     for round in 1...Torture.size(3, long: 30) {
@@ -19,14 +19,14 @@ import Testing
       let (seconds, number) = try Torture.time { try follower.nextNumber() }
       #expect(number == round)
       #expect(seconds < Torture.bound(1.5))
-      #expect(try lastRing(f) == before, "the bell was rung")
+      #expect(try lastRing(f) == before, "the bell was touched")
     }
   }
 
-  @Test func `followers print a slow commit as soon as it is visible`() throws {
+  @Test func `followers print the message of a slow commit as soon as it is visible`() throws {
     let f = try ToolFixture.filled()
     let follower = try f.follower(as: "alice")
-    // A reader of its own that asks again and again.
+    // A separate reader that asks again and again.
     let witness = try LiveProcess(f, "sqlite3", [f.store + "/dm.sqlite"])
     func count() throws -> String? {
       try witness.send("SELECT count(*) FROM message;")
@@ -50,14 +50,14 @@ import Testing
     }
   }
 
-  /// What an overflow of the queue looks like: no watch, IN_Q_OVERFLOW, no name (inotify(7)).
+  /// Makes read(2) return the event of an overflow of the queue: no watch, IN_Q_OVERFLOW, no name (inotify(7)).
   private static let overflow = "retval=16:poke_exit=@arg2=ffffffff004000000000000000000000:when=1"
 
   @Test(arguments: [
     ("inotify_init1", "error=ENOSYS", nil), ("inotify_add_watch", "error=ENOSPC", nil),
     ("read", overflow, "anon_inode:inotify"),
   ])
-  func `a follower that cannot be woken polls, warns once and loses nothing`(
+  func `a follower that cannot watch the store polls, warns once and misses no message`(
     call: String, fault: String, path: String?
   ) throws {
     let f = try ToolFixture.filled()
