@@ -76,7 +76,7 @@ extension Invocation {
     guard let made, made.hasWorkForHub else { return }
     startCarrier()
     if try waits {
-      if let until = try made.waitForHub(until: hubDeadline) { throw overQuota(until) }
+      if let until = try made.waitForHub(until: hubDeadline, start: startCarrier) { throw overQuota(until) }
     } else if !isQuiet, isTerminal(.error), let until = try made.postponedUntil() {
       printError(command.name, "queued; \(overQuota(until).message)")
     } else if made.awaitsHub, !isQuiet {
@@ -96,7 +96,9 @@ extension Invocation {
   package func settled(_ message: Message) throws -> Message {
     guard message.seq == nil, message.status == .sending, try waits, let made else { return message }
     startCarrier()
-    if case .failure(let error) = Result(catching: { try made.waitForHub(until: hubDeadline) }), !(error is DMError) {
+    if case .failure(let error) = Result(catching: { try made.waitForHub(until: hubDeadline, start: startCarrier) }),
+      !(error is DMError)
+    {
       throw error
     }
     return try made.sentMessage(message.id) ?? message

@@ -17,6 +17,8 @@ package final class SyncLoop {
   private var lock: FileLock?
   /// Microseconds until the next attempt after a fault.
   private var nextPause: Int64 = 0
+  /// How many attempts have failed since the hub last answered, without those that a program requested.
+  private var ownAttempts = 0
   /// The last time at which the connection worked, or else the start of `follow`, in `monotonicMicroseconds`.
   private var lastSuccess: Int64 = 0
   private var readers: Readers
@@ -30,6 +32,7 @@ package final class SyncLoop {
   private static let comparePause: Int64 = 30_000_000
   private static let standbyPause: Int64 = 10_000_000
   private static let refreshPause: Int64 = 1_000_000
+  private static let shortestPause: Int64 = 200_000
   private static let longestPause: Int64 = 60_000_000
   private static let refusedPause: Int64 = 15 * 60_000_000
   private static let turnPause: ClosedRange<Int64> = 15_000_000...30_000_000
@@ -104,9 +107,10 @@ package final class SyncLoop {
       subject: names.first)
   }
 
-  private func carry() throws {
+  /// - Parameter isAgain: whether the store is connected to a standby, and only connects again.
+  private func carry(isAgain: Bool = false) throws {
     seen = requests
-    try show(.connecting)
+    if !isAgain { try show(.connecting) }
     try engine.connect()
     running.takesFiles = engine.hello?.hasFiles != false
     if try engine.hasWork() { try show(.filling) }
@@ -117,7 +121,7 @@ package final class SyncLoop {
     running.pulled = seen.comparison
     try show(running.state)
     try engine.drain()
-    running.attempts = 0
+    (running.attempts, ownAttempts) = (0, 0)
     running.fault = hindrance
     running.isRefused = false
     running.nextAttemptAt = nil
@@ -134,20 +138,6 @@ package final class SyncLoop {
     if hello.isStandby { return "the hub is a standby, which accepts no changes" }
     if hello.isPooled { return "a connection pooler stops notifications, so the hub is asked every two seconds" }
     return hello.takesTurns ? "the hub has few connections left, so machines take turns" : nil
-  }
-
-  /// Asks the sync process to compare the store with the hub now, and waits for the result.
-  ///
-  /// - Throws: `hub_unreachable` if the store is not compared within 30 seconds or the sync process ends, `hub_refused`.
-  package static func ask(_ messenger: Messenger) throws {
-    let end = monotonicMicroseconds() + 30_000_000
-    let fault = try messenger.compareWithHub(until: end, evenOffline: true) {
-      "the process that synchronized the store has ended"
-    }
-    guard let fault else { return }
-    let running = messenger.runningState
-    if running.isRefused { throw HubFault.refused(running.fault ?? fault).error }
-    throw DMError(.hubUnreachable, fault, remedy: .showHubStatus)
   }
 
   // MARK: Following
@@ -205,7 +195,7 @@ package final class SyncLoop {
         requests != seen || monotonicMicroseconds() - connectedAt > Self.standbyPause
       {
         connectedAt = monotonicMicroseconds()
-        try carry()
+        try carry(isAgain: true)
       }
       let asked = requests.comparison
       let isAsked = asked != running.answered
@@ -250,11 +240,13 @@ package final class SyncLoop {
   private func pause() { pause(for: nextPause) }
 
   /// Waits for some microseconds, or until `bell` signals that an operation was queued here, or until a program requests
-  /// a comparison or the user joins again; does not wait if that happened during the last attempt.
+  /// a comparison or the user joins again; waits only for the shortest pause if that happened during the last attempt.
   private func pause(for wait: Int64, orUntilRung bell: Watch? = nil) {
-    let end = monotonicMicroseconds() + wait
+    let start = monotonicMicroseconds()
     let watch = Watch(location.live)
-    while monotonicMicroseconds() < end, requests == seen {
+    while case let end = start + (requests == seen ? wait : min(wait, Self.shortestPause)),
+      monotonicMicroseconds() < end
+    {
       var awaited = [Awaited(watch.descriptor, for: .reading), Awaited(bell?.descriptor, for: .reading)]
       if waitForAny(of: &awaited, until: min(end, monotonicMicroseconds() + 5_000_000)) { watch.drain() }
       if awaited[1].isReady { return }
@@ -266,9 +258,11 @@ package final class SyncLoop {
   private func note(_ fault: HubFault) throws {
     running.attempts += 1
     running.fault = fault.text
+    // A program that waits requests several attempts, which must not make the pauses long for the time after it.
+    if running.attempted == seen.comparison { ownAttempts += 1 }
     running.attempted = seen.comparison
     running.isRefused = fault.error.code == .hubRefused
-    let longest = min(Self.longestPause, 1_000_000 << Int64(min(running.attempts, 10)))
+    let longest = min(Self.longestPause, 1_000_000 << Int64(min(ownAttempts, 10)))
     if case .refused = fault { nextPause = Self.refusedPause } else { nextPause = Int64.random(in: 0...longest) }
     running.nextAttemptAt = Timestamp(microseconds: Timestamp.now.microseconds + nextPause)
     guard case .refused = fault else { return try show(.waiting) }

@@ -21,8 +21,16 @@ package enum SignalFile {
 
   /// Gives the file a modification time that is later than the one before, even if the clock was set back.
   ///
+  /// Replaces a file that cannot be changed, such as one of another account.
+  ///
   /// - Returns: that time; nil if the file cannot be touched.
   package static func advance(_ path: String) -> Timestamp? {
+    if let time = advancePresent(path) { return time }
+    removeFile(path)
+    return advancePresent(path)
+  }
+
+  private static func advancePresent(_ path: String) -> Timestamp? {
     guard make(path), let before = FileStatus(path)?.modified else { return nil }
     let time = Timestamp(microseconds: max(Timestamp.now.microseconds, before.microseconds + 1))
     return set(time, of: path) ? time : nil

@@ -122,7 +122,7 @@ extension DMSyncProgram {
         throw DMError(
           .busy, "another dm-sync is already synchronizing this store", subject: messenger.location.directory)
       }
-      try SyncLoop.ask(messenger)
+      try SyncRequests.ask(messenger)
       return try printResult(call)
     }
     if follows || lingers { return try loop.follow(lingers: lingers) }
@@ -229,7 +229,8 @@ extension DMSyncProgram {
     do {
       try joining.join(token.map { try Invitation(token: $0) })
       try Keeping.setLimits(call)
-      _ = try syncOnce(call)
+      // A sync process that runs may be pausing after a fault of the former login.
+      if try !syncOnce(call) { try SyncRequests.ask(messenger) }
     } catch let fault as HubFault {
       throw fault.error
     }

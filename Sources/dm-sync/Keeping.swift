@@ -48,7 +48,7 @@ enum Keeping {
   /// that process removes the contents.
   private static func trim(_ call: Invocation) throws {
     do {
-      if call.arguments.isGiven(messages), try !DMSyncProgram.syncOnce(call) { try SyncLoop.ask(call.messenger()) }
+      if call.arguments.isGiven(messages), try !DMSyncProgram.syncOnce(call) { try SyncRequests.ask(call.messenger()) }
       if call.arguments.isGiven(contents) { try DMSyncProgram.leadFiles(call) { try $0.trim() } }
     } catch let fault as HubFault {
       throw fault.error

@@ -89,6 +89,17 @@ struct FloorTests {
     #expect(try stored(bob) == Array(51...60))
   }
 
+  @Test func `an unread message and all messages after it are not removed`() throws {
+    for number in 41...60 { try alice.say("message \(number)", to: "bob") }
+    try settle([alice, bob])
+    let read = [RangeReference(from: 41, to: 41), RangeReference(from: 43, to: 60)]
+    _ = try bob.messenger.markRead(.ranges(read), in: ConversationReference("alice"))
+    try settle([alice, bob])
+    try keep(10, bob)
+    #expect(try stored(bob) == Array(42...60))
+    try bob.check()
+  }
+
   @Test func `after a restore of the hub, the whole conversation is in the store, without new message events`() throws {
     let backup = hub.model
     try alice.say("later", to: "bob")

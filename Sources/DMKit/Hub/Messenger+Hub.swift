@@ -28,16 +28,18 @@ extension Messenger {
 
   /// Waits until the hub has all operations that this messenger queued.
   ///
-  /// - Parameter end: the end of the wait, as a time of `monotonicMicroseconds`. The wait starts again whenever the
-  ///   transfer of a file that the operations need makes progress.
+  /// - Parameters:
+  ///   - end: the end of the wait, as a time of `monotonicMicroseconds`. The wait starts again whenever the transfer of a
+  ///     file that the operations need makes progress.
+  ///   - start: starts a sync process; called if the one that ran has ended.
   /// - Returns: when the hub accepts the operations, if the user is over their quota; nil if the hub has them.
   /// - Throws: `hub_unreachable` if the hub does not have the operations by then, or the error with which the hub
   ///   refused an operation.
-  package func waitForHub(until end: Int64) throws -> Timestamp? {
+  package func waitForHub(until end: Int64, start: () -> Void) throws -> Timestamp? {
     guard !queued.isEmpty, let store = try existingStore() else { return nil }
     let bell = Watch(location.bell)
     let timeout = max(0, end - monotonicMicroseconds())
-    var (end, progress, attempts) = (end, FileProgress?.none, AttemptRequests())
+    var (end, progress, prompts) = (end, FileProgress?.none, SyncPrompts())
     while true {
       let rows = try store.read { try queued.compactMap { try store.outbox.row(at: $0) } }
       if let now = FileProgress(path: location.liveFile), now != progress,
@@ -59,7 +61,7 @@ extension Messenger {
         throw DMError(
           .hubUnreachable, "the hub does not have it yet; it is queued, and sent later", remedy: .showHubStatus)
       }
-      if runningState.fault != nil, !runningState.isRefused { attempts.make(at: location.liveAsked) }
+      prompts.give(self, start: start)
       var awaited = [Awaited(bell.descriptor, for: .reading)]
       // Waits at most half a second at a time, in case the bell file cannot be watched.
       if waitForAny(of: &awaited, until: min(end, monotonicMicroseconds() + 500_000)) { bell.drain() }
@@ -72,22 +74,27 @@ extension Messenger {
   }
 }
 
-/// Requests to a sync process that it connects to the hub at once, although it pauses after a fault.
+/// What a program that waits for the hub does to have a sync process that tries to connect.
 ///
-/// The pauses between the requests of one program become longer, so that a hub that does not answer is not flooded.
-private struct AttemptRequests {
+/// The sync process pauses for up to a minute after a fault. The program requests an attempt at once, and then at most
+/// every four seconds, so that a hub that does not answer is not flooded.
+private struct SyncPrompts {
+  private static let longestPause: Int64 = 4_000_000
   /// Microseconds.
   private var pause: Int64 = 500_000
   private var due = monotonicMicroseconds()
+  private var startsLeft = 3
 
-  /// Makes a request if it is time for one.
-  ///
-  /// - Parameter path: the file that the sync process watches.
-  mutating func make(at path: String) {
-    let now = monotonicMicroseconds()
-    guard now >= due else { return }
-    _ = SignalFile.advance(path)
-    pause *= 2
+  mutating func give(_ messenger: Messenger, start: () -> Void) {
+    if startsLeft > 0, !messenger.hasCarrier {
+      startsLeft -= 1
+      start()
+    }
+    let (now, running) = (monotonicMicroseconds(), messenger.runningState)
+    // A refused login is tried again only after a quarter of an hour.
+    guard now >= due, running.fault != nil, running.state != .refused else { return }
+    _ = SignalFile.advance(messenger.location.liveAsked)
+    pause = min(2 * pause, Self.longestPause)
     due = now + pause
   }
 }

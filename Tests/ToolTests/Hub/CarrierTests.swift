@@ -116,16 +116,45 @@ struct CarrierTests {
     try hub.server.psql("postgres", "ALTER DATABASE \(name) ALLOW_CONNECTIONS false")
     try hub.server.psql(
       "postgres", "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '\(name)'")
-    try Torture.wait(until: "the sync process has a pause of over 40 seconds") {
-      let failed = try alice.run("dm-sync")
-      #expect(failed.status == .exit(69) && failed.stderr.contains("not currently accepting"), "\(failed.stderr)")
-      let status = try alice.done("dm-sync", ["status"]).record
-      guard let next = status["next_attempt_at"]?.string.flatMap(Timestamp.init) else { return false }
-      return next.microseconds - Timestamp.now.microseconds > 40_000_000
-    }
+    var next = try longPause(alice)
+    let failed = try alice.run("dm-sync")
+    #expect(failed.status == .exit(69) && failed.stderr.contains("not currently accepting"), "\(failed.stderr)")
+    #expect(Timestamp.now < next)
+    next = try longPause(alice)
     try hub.server.psql("postgres", "ALTER DATABASE \(name) ALLOW_CONNECTIONS true")
     let sent = try alice.run("dm-send", ["--wait", "bob", "two"])
     #expect(sent.status == .exit(0), "\(sent.stderr)")
+    #expect(Timestamp.now < next)
     #expect(carriers.processes.count == 1)
+  }
+
+  /// Waits until the sync process pauses for over five seconds, and returns when it would connect again.
+  private func longPause(_ machine: ToolFixture) throws -> Timestamp {
+    var next = Timestamp.now
+    try Torture.wait(until: "the sync process pauses for over five seconds") {
+      let status = try machine.done("dm-sync", ["status"]).record
+      next = status["next_attempt_at"]?.string.flatMap(Timestamp.init) ?? .now
+      return next.microseconds - Timestamp.now.microseconds > 5_000_000
+    }
+    return next
+  }
+
+  @Test func `a program that waits for the hub starts the sync process again if it was killed`() throws {
+    let hub = try HubFixture()
+    _ = try hub.machine("bob")
+    let (alice, carriers) = try carried(hub, "alice")
+    try alice.done("dm-send", ["--wait", "bob", "one"])
+    let name = PostgresServer.name(of: hub.database)
+    try hub.server.psql("postgres", "ALTER DATABASE \(name) ALLOW_CONNECTIONS false")
+    try hub.server.psql(
+      "postgres", "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '\(name)'")
+    let sender = try alice.start("dm-send", ["--wait", "bob", "two"])
+    try Torture.wait(until: "the message is queued") {
+      try alice.done("dm-sync", ["status"]).record["queued_count"]?.int == 1
+    }
+    for process in carriers.processes { kill(process, SIGKILL) }
+    try hub.server.psql("postgres", "ALTER DATABASE \(name) ALLOW_CONNECTIONS true")
+    let sent = try sender.finish()
+    #expect(sent.status == .exit(0), "\(sent.stderr)")
   }
 }
