@@ -66,14 +66,13 @@ final class Chat {
     var shown: [MessagingEvent] = []
     while model.end == nil {
       draw()
+      shownTyping.show(model.composition.isTyping(at: monotonicMicroseconds()))
       try markRead(now: monotonicMicroseconds())
       try follower.markDelivered(shown)
       shown = try follower.next(within: .microseconds(max(0, due - monotonicMicroseconds()))) ?? []
       for event in shown { take(event) }
       try load()
       try takeEvents()
-      try load()
-      shownTyping.show(model.composition.isTyping(at: monotonicMicroseconds()))
     }
     shownTyping.show(false)
     if window.ending == nil { try markRead(now: .max) }
