@@ -16,8 +16,8 @@ $program" "the schema of $program is JSON"
   is "$(printf '%s' "$out" |
     jq '[.. | objects | .["$ref"]? // empty | sub("^#/\\$defs/"; "")] - (.["$defs"] | keys) | length')" \
     0 "the schema of $program defines what it refers to"
-  exits 64 "$program refuses an unknown option" "$program" --color
-  like "$err" "$program: unknown option '--color'*" "and says so"
+  exits 64 "$program refuses an unknown option" "$program" --colour
+  like "$err" "$program: unknown option '--colour'*" "and says so"
   is "$out" "" "and prints nothing else"
   exits 64 "$program refuses a letter that is none" "$program" -Z
   exits 64 "$program refuses a value that is missing" "$program" --store
