@@ -101,7 +101,7 @@ extension Messenger {
   ) throws -> String? {
     if !evenOffline, hasCarrier, let known = knownFault(runningState) { return known }
     guard let request = SignalFile.advance(location.liveAsked) else {
-      return "the file '\(location.liveAsked)' cannot be changed or replaced"
+      return "the folder '\(location.live)' cannot be written"
     }
     SignalFile.touch(location.bell)
     let watch = Watch(location.live)
