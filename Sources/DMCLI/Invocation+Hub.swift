@@ -95,7 +95,6 @@ extension Invocation {
   /// unchanged.
   package func settled(_ message: Message) throws -> Message {
     guard message.seq == nil, message.status == .sending, try waits, let made else { return message }
-    startCarrier()
     if case .failure(let error) = Result(catching: { try made.waitForHub(until: hubDeadline, start: startCarrier) }),
       !(error is DMError)
     {

@@ -57,10 +57,10 @@ package struct Invitation: Equatable, Sendable {
       self = try Invitation(token: token)
       return
     }
-    var digits = String(token.dropFirst(Self.prefix.count)).replacing(text: "-", with: "+").replacing(
-      text: "_", with: "/")
+    let text = String(token.dropFirst(Self.prefix.count))
+    var digits = text.replacing(text: "-", with: "+").replacing(text: "_", with: "/")
     digits += String(repeating: "=", count: (4 - digits.count % 4) % 4)
-    guard token.hasPrefix(Self.prefix), let json = bytes(base64: String(digits)),
+    guard token.hasPrefix(Self.prefix), let json = bytes(base64: digits),
       case .success(let object) = Result(catching: { try JSONReader.object(json[...]) }),
       let host = object.line("host"), let port = object.line("port"), let database = object.line("dbname"),
       let user = object.line("user"), let password = object.line("password")

@@ -95,7 +95,7 @@ struct ImportTests {
     _ = try alice.importHistory([line("one", at: 1, id: id), line("two", at: 2, nonce: "n")])
     let lines = [try line("uno", at: 1, id: id), try line("due", at: 2, nonce: "n")]
     #expect(try codes(store.messenger("ann").importHistory(lines)) == [.nonceConflict, .nonceConflict])
-    // Alice does not see the messages, so she is not told that the texts differ.
+    // Alice does not see the messages, so no error shows her that the texts differ.
     #expect(try codes(alice.importHistory(lines)) == [nil, nil])
   }
 

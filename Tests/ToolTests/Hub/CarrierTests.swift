@@ -37,6 +37,15 @@ struct CarrierTests {
     #expect(try alice.texts("bob").count == 10)
   }
 
+  /// Sets whether the hub accepts connections; if not, ends those that there are.
+  private func accept(_ accepts: Bool, _ hub: HubFixture) throws {
+    let name = PostgresServer.name(of: hub.database)
+    try hub.server.psql("postgres", "ALTER DATABASE \(name) ALLOW_CONNECTIONS \(accepts)")
+    if accepts { return }
+    try hub.server.psql(
+      "postgres", "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '\(name)'")
+  }
+
   @Test func `a follower reports that the hub cannot be reached, and that it can be reached again`() throws {
     let hub = try HubFixture()
     let (alice, carriers) = try carried(hub, "alice")
@@ -48,15 +57,12 @@ struct CarrierTests {
     try Torture.wait(until: "the sync process is connected") {
       try alice.done("dm-sync", ["status"]).record["state"]?.string == "live"
     }
-    let name = PostgresServer.name(of: hub.database)
-    try hub.server.psql("postgres", "ALTER DATABASE \(name) ALLOW_CONNECTIONS false")
-    try hub.server.psql(
-      "postgres", "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '\(name)'")
+    try accept(false, hub)
     let lost = try programs[0].record()
     #expect(lost["type"]?.string == "hub" && lost["state"]?.string == "waiting", "\(lost)")
     #expect(lost["fault"]?.string?.contains("not currently accepting connections") == true)
     #expect(try programs[1].line()?.hasPrefix("-- the hub cannot be reached: ") == true)
-    try hub.server.psql("postgres", "ALTER DATABASE \(name) ALLOW_CONNECTIONS true")
+    try accept(true, hub)
     let back = try programs[0].record()
     #expect(back["type"]?.string == "hub" && back["state"]?.string == "live", "\(back)")
     #expect(try programs[1].line() == "-- the hub can be reached again --")
@@ -108,24 +114,27 @@ struct CarrierTests {
   }
 
   @Test func `dm-sync and dm-send --wait end the pause of a sync process that could not reach the hub`() throws {
-    let hub = try HubFixture()
-    _ = try hub.machine("bob")
-    let (alice, carriers) = try carried(hub, "alice")
-    try alice.done("dm-send", ["--wait", "bob", "one"])
-    let name = PostgresServer.name(of: hub.database)
-    try hub.server.psql("postgres", "ALTER DATABASE \(name) ALLOW_CONNECTIONS false")
-    try hub.server.psql(
-      "postgres", "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '\(name)'")
+    let (hub, alice, carriers) = try cutOff()
     var next = try longPause(alice)
     let failed = try alice.run("dm-sync")
     #expect(failed.status == .exit(69) && failed.stderr.contains("not currently accepting"), "\(failed.stderr)")
     #expect(Timestamp.now < next)
     next = try longPause(alice)
-    try hub.server.psql("postgres", "ALTER DATABASE \(name) ALLOW_CONNECTIONS true")
+    try accept(true, hub)
     let sent = try alice.run("dm-send", ["--wait", "bob", "two"])
     #expect(sent.status == .exit(0), "\(sent.stderr)")
     #expect(Timestamp.now < next)
     #expect(carriers.processes.count == 1)
+  }
+
+  /// A machine whose sync process was connected to a hub that now accepts no connections.
+  private func cutOff() throws -> (hub: HubFixture, machine: ToolFixture, carriers: Carriers) {
+    let hub = try HubFixture()
+    _ = try hub.machine("bob")
+    let (alice, carriers) = try carried(hub, "alice")
+    try alice.done("dm-send", ["--wait", "bob", "one"])
+    try accept(false, hub)
+    return (hub, alice, carriers)
   }
 
   /// Waits until the sync process pauses for over five seconds, and returns when it would connect again.
@@ -140,20 +149,13 @@ struct CarrierTests {
   }
 
   @Test func `a program that waits for the hub starts the sync process again if it was killed`() throws {
-    let hub = try HubFixture()
-    _ = try hub.machine("bob")
-    let (alice, carriers) = try carried(hub, "alice")
-    try alice.done("dm-send", ["--wait", "bob", "one"])
-    let name = PostgresServer.name(of: hub.database)
-    try hub.server.psql("postgres", "ALTER DATABASE \(name) ALLOW_CONNECTIONS false")
-    try hub.server.psql(
-      "postgres", "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '\(name)'")
+    let (hub, alice, carriers) = try cutOff()
     let sender = try alice.start("dm-send", ["--wait", "bob", "two"])
     try Torture.wait(until: "the message is queued") {
       try alice.done("dm-sync", ["status"]).record["queued_count"]?.int == 1
     }
     for process in carriers.processes { kill(process, SIGKILL) }
-    try hub.server.psql("postgres", "ALTER DATABASE \(name) ALLOW_CONNECTIONS true")
+    try accept(true, hub)
     let sent = try sender.finish()
     #expect(sent.status == .exit(0), "\(sent.stderr)")
   }
