@@ -9,8 +9,6 @@ struct Day: Sendable {
   /// How many messages a person sends in the day, on average.
   let messages: Double
 
-  static let groupSize = 10
-
   /// How much of a day's messages is sent in each hour: little at night, most in the morning and after noon.
   private static let curve: [Double] = [1, 1, 0, 0, 0, 1, 2, 5, 8, 10, 10, 9, 7, 9, 10, 9, 8, 7, 6, 6, 6, 5, 3, 2]
   private static let sum = curve.reduce(0, +)

@@ -20,12 +20,12 @@ final class Person: @unchecked Sendable {
   private(set) var fault: String?
 
   /// - Parameter isFollower: whether a program follows the store, so that the hub notifies this machine.
-  init(_ number: Int, in folder: String, isFollower: Bool) throws {
+  init(_ number: Int, in folder: String, groupSize: Int, isFollower: Bool) throws {
     let handle = try Handle("p\(number)")
     let location = StoreLocation(directory: "\(folder)/p\(number)", isNamed: true)
     messenger = Messenger(location, as: Messenger.Identity(handle, isLoginName: false))
     engine = try SyncEngine(messenger, PQHubLink(location, watchesStore: false))
-    group = try ConversationReference("+team\((number - 1) / Day.groupSize)")
+    group = try ConversationReference("+group\(groupSize)-\((number - 1) / groupSize)")
     var query = EventQuery()
     query.kinds = [.message]
     query.signalsPresence = false

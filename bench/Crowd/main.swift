@@ -2,9 +2,9 @@ import DMModel
 import DMSystem
 import Foundation
 
-// crowd FOLDER FIRST LAST FOLLOWERS MESSAGES SECONDS
-// Lets the people pFIRST to pLAST, whose linked stores are in FOLDER, live a day of SECONDS, in which each sends MESSAGES;
-// FOLLOWERS of them follow their stores. Prints a line of JSON.
+// crowd FOLDER PEOPLE GROUP FOLLOWERS MESSAGES SECONDS
+// Lets the people p1 to pPEOPLE, whose linked stores are in FOLDER, live a day of SECONDS, in which each sends MESSAGES to a
+// group of GROUP people; FOLLOWERS of them follow their stores. Prints a line of JSON.
 
 extension Double { var logarithm: Double { log(self) } }
 
@@ -21,12 +21,12 @@ func summary(_ times: [Int64]) -> String {
 }
 
 let words = CommandLine.arguments
-guard words.count == 7, let first = Int(words[2]), let last = Int(words[3]), let followers = Int(words[4]),
+guard words.count == 7, let count = Int(words[2]), let groupSize = Int(words[3]), let followers = Int(words[4]),
   let messages = Double(words[5]), let seconds = Int(words[6])
-else { fatalError("usage: crowd FOLDER FIRST LAST FOLLOWERS MESSAGES SECONDS") }
+else { fatalError("usage: crowd FOLDER PEOPLE GROUP FOLLOWERS MESSAGES SECONDS") }
 
-let people = try (first...last).map { number in
-  try Person(number, in: words[1], isFollower: number - first < followers)
+let people = try (1...count).map { number in
+  try Person(number, in: words[1], groupSize: groupSize, isFollower: number <= followers)
 }
 for person in people { try person.connect() }
 say("day")
