@@ -61,6 +61,14 @@ public struct ProfileChange: Equatable, Sendable {
     self.sendsReadReceipts = sendsReadReceipts
   }
 
+  /// Whether the change gives a field of the user's profile another value.
+  package func changes(_ user: User) -> Bool {
+    let texts = [(displayName, user.displayName), (bio, user.bio), (avatarURL, user.avatarURL)]
+    let flags = [(showsPresence, user.showsPresence), (sendsReadReceipts, user.sendsReadReceipts)]
+    return texts.contains { new, old in new.map { $0 != old ?? "" } ?? false }
+      || flags.contains { new, old in new.map { $0 != old } ?? false }
+  }
+
   /// The maximum numbers of bytes: `line` for a display name and for an avatar's URL, `bio` for a bio.
   package static let limits = (line: 256, bio: 4096)
 

@@ -5,19 +5,24 @@ internal import DMStore
 
 extension SyncEngine {
   /// Reads the persons that have changed, before entries that refer to them are applied.
-  func readPeople(upTo rev: Int64) throws {
-    while true {
-      let before = try hub().peopleRev
-      guard rev > before else { return }
-      let people = try link.people(after: before)
-      guard let last = people.last, last.rev > before else { return }
+  ///
+  /// - Parameter isRestored: whether the hub may have lost changes of persons; all persons are then read again.
+  func readPeople(upTo rev: Int64, isRestored: Bool = false) throws {
+    let known = try hub().peopleRev
+    var read = isRestored ? 0 : known
+    while rev > read {
+      let people = try link.people(after: read)
+      guard let last = people.last, last.rev > read else { return }
       try store.write {
-        try people.forEach(record); try store.hub.set(peopleRev: last.rev)
+        for person in people { try record(person, isOld: isRestored && person.rev <= known) }
+        try store.hub.set(peopleRev: last.rev)
       }
+      read = last.rev
     }
   }
 
-  private func record(_ person: HubPerson) throws {
+  /// - Parameter isOld: whether the store had already read the persons up to this one before the hub was restored.
+  private func record(_ person: HubPerson, isOld: Bool) throws {
     // A person whose handle is not valid is skipped. A working hub has no such person, because it checks handles by the
     // same rules.
     guard case .success(let handle) = Result(catching: { try Handle(person.handle) }) else { return }
@@ -26,12 +31,16 @@ extension SyncEngine {
     let isMe = try hub().user == user
     if isMe, try store.outbox.pending().contains(where: { $0.act == .profile }) { return }
     let profile = HubPayload.profile(person.profile)
+    let change = ProfileChange(
+      displayName: profile.displayName ?? "", bio: profile.bio ?? "", avatarURL: profile.avatarURL ?? "",
+      showsPresence: person.showsPresence)
+    if isMe, isOld, try store.users.user(handle).map(change.changes) == true {
+      // A restored hub has lost the last change of the profile; a standby may only lag.
+      if hello?.isStandby == false { try Session(messenger, store, user).queueProfile() }
+      return
+    }
     if let picture = profile.picture { try store.pictures.insert(picture) }
-    try store.users.update(
-      user,
-      ProfileChange(
-        displayName: profile.displayName ?? "", bio: profile.bio ?? "", avatarURL: profile.avatarURL ?? "",
-        showsPresence: person.showsPresence), at: .now)
+    try store.users.update(user, change, at: .now)
     // Another machine of the user, which did not have the picture, has changed the profile.
     if isMe, profile.picture == nil, try store.pictures.picture(profile.avatarURL) != nil {
       try Session(messenger, store, user).queueProfile()

@@ -115,7 +115,7 @@ package final class SyncEngine {
     if isAnother, horizon != nil { comparison = try link.compare(since: nil) }
     (pace.comparedAt, answeredAt) = (monotonicMicroseconds(), .now)
     ownStates.compared(rev: comparison.ownRev, mustReread: try store.read(store.hubOwnStates.mustReread))
-    try readPeople(upTo: comparison.peopleRev)
+    try readPeople(upTo: comparison.peopleRev, isRestored: isAnother && hub().horizon != nil)
     let outputs = try store.read {
       try comparison.conversations.flatMap { try connection.take(.listed($0, held: state(of: $0.id))) }
     }
@@ -133,13 +133,12 @@ package final class SyncEngine {
     return isAnother
   }
 
-  /// Forgets the former state of the hub: a restored hub may lack operations that it acknowledged, and its persons may have
-  /// changed, or have other numbers.
+  /// Forgets the former state of the hub: a restored hub may lack operations that it acknowledged.
   private func forgetState() throws {
     try store.write {
       try store.outbox.requeue(acknowledged: true)
-      try store.hub.set(peopleRev: 0)
       if hello?.isStandby == true { return }
+      try store.outbox.queueReportsAgain()
       if try hub().epoch == hello?.epoch {
         try store.hubOwnStates.set(rev: 0)
       } else {

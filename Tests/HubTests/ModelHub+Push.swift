@@ -145,6 +145,7 @@ extension ModelHub {
     case .report:
       let reported = conversation.entries[try target(of: operation, member, in: conversation)]
       guard reported.kind == .message, reported.actor != me else { throw Refusal("not_allowed") }
+      if let message = reported.id { reports[me, default: []].insert(message) }
       return HubAnswer(conversation: id, id: reported.id)
     case .begin, .group, .profile: throw Refusal("bad_request")
     }

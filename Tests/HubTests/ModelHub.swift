@@ -69,6 +69,8 @@ struct ModelHub {
   let id = Identifier(high: 1, low: 1)
   var epoch = Identifier(high: 2, low: 1)
   var startedAt = Timestamp(microseconds: 1)
+  /// The messages that each person has reported.
+  var reports: [Int64: Set<Identifier>] = [:]
   var isStandby = false
   /// The time until which every push is over the quota; nil if none is.
   var retryAt: Timestamp?

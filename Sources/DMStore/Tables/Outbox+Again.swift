@@ -33,6 +33,18 @@ extension Outbox {
     store.rings = true
   }
 
+  /// Queues the finished reports again, because the hub was restored; a report has no entry that could be compared.
+  package func queueReportsAgain() throws {
+    var update = try store.connection.prepare(
+      """
+      UPDATE outbox SET state = 0, is_repeated = 1, not_before = NULL, fault = NULL
+      WHERE state = 4 AND act = ? AND target IS NOT NULL
+      """)
+    update.bind(Act.report.stored)
+    try update.run()
+    store.rings = true
+  }
+
   /// Replaces the arguments of an operation: the fields that the hub reads.
   package func set(arguments: String, of key: OutboxKey) throws {
     var update = try store.connection.prepare("UPDATE outbox SET arguments = ?2 WHERE id = ?1")
