@@ -3,9 +3,9 @@ package import DMKit
 /// A command line, parsed by the rules of GNU getopt_long: options and operands may be in any order, `--` ends the
 /// options, and short flags may be joined.
 ///
-/// Long names are not abbreviated, and `-1` is an operand: the last message.
+/// Two rules differ: a long name must be typed in full, and a number such as `-1`, the last message, is an operand.
 package struct Arguments: Sendable {
-  /// The action of a program that has several, such as `dm-user add`.
+  /// The action that the command line names, such as `add` in `dm-user add`; nil if it names none.
   private(set) var action: Command.Subcommand?
   package private(set) var operands: [String] = []
   /// The number of operands after `--`.
@@ -20,11 +20,11 @@ package struct Arguments: Sendable {
   let command: Command
   /// The words of the command line, for errors that say what to type instead.
   let words: [String]
-  /// The indices of the first and the last operand in `words`.
+  /// The indices in `words` of the first and the last operand before `--`; nil if there is none.
   private var firstOperand: Int?
   private(set) var lastOperand: Int?
 
-  /// - Throws: `usage`, with the wrong word and, if there is one, a similar word that is valid.
+  /// - Throws: `usage`; the error for an unknown option or action also has a similar word that is valid, if there is one.
   init(_ words: [String], for command: Command) throws {
     self.command = command
     self.words = words

@@ -3,7 +3,7 @@ internal import DMSystem
 
 /// Starts dm-sync processes for other programs whose store has a hub.
 package enum Carrier {
-  /// The values of DM_SYNC: with `off`, no program starts a dm-sync; with `wait`, programs wait for the hub as with
+  /// The values of DM_SYNC: with `off`, no other program starts a dm-sync; with `wait`, programs wait for the hub as with
   /// --wait.
   enum Mode: String, CaseIterable { case off, wait }
 
@@ -20,7 +20,7 @@ package enum Carrier {
     }
   }
 
-  /// Whether a dm-sync runs now; if it does not run, the text is the reason, as a clause.
+  /// The result of `start`: a dm-sync runs now, or none was started, for a reason that the text says as a clause.
   enum Start {
     case runs
     case mustNot(String)
@@ -44,7 +44,9 @@ package enum Carrier {
     try startApart("\(folder)/dm-sync", ["--store", store, "--files"], handingOn: lock)
   }
 
-  /// Starts a dm-sync that ends when there is no more work, unless a dm-sync runs for the store already.
+  /// Starts a dm-sync, unless a dm-sync runs for the store already.
+  ///
+  /// The new process ends after a minute without work, if no program follows the store then.
   static func start(for messenger: Messenger) -> Start {
     do {
       if try mode == .off { return .mustNot("DM_SYNC is off") }

@@ -34,9 +34,9 @@ package let fresh = Option(
   "with a hub: how long to wait until the store is up to date; 0 for not at all [$DM_FRESH, else 1s]",
   as: { try freshTime($0, of: "--fresh") })
 
-/// Parses the time that a reader waits for the hub.
+/// Parses the time that a program waits for the hub before it reads the store.
 ///
-/// - Parameter name: the option or the variable.
+/// - Parameter name: the name of the option or of the environment variable.
 /// - Throws: `usage`.
 func freshTime(_ text: String, of name: String) throws -> Duration {
   try waitingTime(text == "0" ? "0s" : text, upTo: 3600, text, "\(name); write 0, 2s or 1m")
@@ -44,7 +44,7 @@ func freshTime(_ text: String, of name: String) throws -> Duration {
 
 /// Parses the time that a write waits for the lock of the store.
 ///
-/// - Parameter name: the option or the variable.
+/// - Parameter name: the name of the option or of the environment variable.
 /// - Throws: `usage`.
 func timeout(_ text: String, of name: String) throws -> Duration {
   try waitingTime(text, upTo: 366 * 86_400, text, "\(name); write 0s, 30s or 5m")

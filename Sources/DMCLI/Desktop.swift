@@ -1,7 +1,7 @@
 internal import DMKit
 internal import DMSystem
 
-/// Makes a folder for temporary files that only its owner can read, and returns its path.
+/// Makes a folder that only its owner can access, for temporary files, and returns the path of the folder.
 package func temporaryFolder() throws -> String {
   try temporaryName(
     in: environment("XDG_RUNTIME_DIR") ?? environment("TMPDIR") ?? "/tmp", "dm-", isFolder: true)
@@ -9,9 +9,9 @@ package func temporaryFolder() throws -> String {
 
 /// Opens a file with the desktop's program for this kind of file (xdg-open(1)).
 ///
-/// - Parameter path: the only file in a temporary folder; the file and the folder are removed if xdg-open is not
-///   installed.
-/// - Throws: `usage` if xdg-open is not installed, `io_error` if it fails.
+/// - Parameter path: the only file in a temporary folder; the file and the folder are removed if xdg-open cannot
+///   be started.
+/// - Throws: `usage` if xdg-open cannot be started, `io_error` if it fails.
 package func openByDesktop(_ path: String) throws {
   let ending: Child.Ending
   do {

@@ -16,7 +16,7 @@ private func synonym(of word: String, among names: [String], _ synonyms: Synonym
   synonyms.first { $0.words.contains(word) && names.contains(String($0.name.prefix { $0 != " " })) }?.name
 }
 
-/// Names that destroy something or disable a check; such names are never suggested.
+/// Names of options and actions that destroy something or disable a check; `nearest` never returns them.
 private let destructive: Set<String> = [
   "accept-gap", "accept-loss", "delete", "drop", "for-everyone", "force", "forget", "leave", "purge", "remove",
   "revoke", "skip-failed",

@@ -1,6 +1,6 @@
 package import DMKit
 
-/// The exit status of a program: the numbers of sysexits(3), and 1 if some of the input lines failed.
+/// The exit status of a program: 0, the numbers of sysexits(3), and 1 if some of the lines, files or messages failed.
 package enum ExitStatus: Int32, CaseIterable, Sendable {
   case done = 0
   case someLinesFailed = 1

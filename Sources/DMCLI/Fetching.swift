@@ -1,7 +1,7 @@
 package import DMKit
 
 extension Invocation {
-  /// Fetches contents that a linked store does not have yet, and shows the progress on a terminal.
+  /// Fetches contents or thumbnails that a linked store does not have, and shows the progress on a terminal.
   ///
   /// - Throws: `hub_unreachable`, `unknown_attachment`.
   package func fetch(_ part: AttachmentPart, of attachments: [Attachment]) throws {

@@ -10,7 +10,7 @@ extension Invocation {
     }
   }
 
-  /// Starts a dm-sync that ends when there is no more work, unless a dm-sync runs for the store already.
+  /// Starts a dm-sync as `Carrier.start` does, unless a dm-sync runs for the store already.
   ///
   /// An error is printed, but does not change the exit status, because queued changes are not lost.
   package func startCarrier() {
@@ -49,7 +49,7 @@ extension Invocation {
     return try given ?? environment("DM_FRESH").map { try freshTime($0, of: "DM_FRESH") } ?? .seconds(1)
   }
 
-  /// If the hub did not answer, prints a warning with the time of the printed data.
+  /// If the hub did not answer, prints a warning with the time at which the hub last answered.
   ///
   /// - Throws: `hub_unreachable` if the user has asked for fresh data with --fresh.
   func noteFreshness() throws {

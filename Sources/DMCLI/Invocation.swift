@@ -6,12 +6,12 @@ package final class Invocation {
   package let command: Command
   package let arguments: Arguments
   package let output = Output()
-  /// How many lines failed with each error code, in the order in which the codes first occurred.
+  /// How many lines, files or messages failed with each error code, in the order in which the codes first occurred.
   package private(set) var failures: [(code: DMError.Code, count: Int)] = []
-  /// Whether any input line failed.
+  /// Whether any line, file or message failed.
   package var hasFailures: Bool { !failures.isEmpty }
   var made: Messenger?
-  /// Until when to wait for the hub, on the monotonic clock.
+  /// With --wait, until when to wait for the hub, on the monotonic clock.
   private(set) lazy var hubDeadline = monotonicMicroseconds() + 30_000_000
   /// How fresh the data of the store is; nil if the store has no hub, or if this program did not ask the hub.
   var freshness: HubFreshness?
@@ -97,7 +97,7 @@ package final class Invocation {
 
   /// Reports the error of an input line on standard error and, if records are JSON, on standard output.
   ///
-  /// The following lines are still processed.
+  /// The program continues, and later ends with status 1.
   package func fail(line: Int, _ error: DMError) throws {
     if let index = failures.firstIndex(where: { $0.code == error.code }) {
       failures[index].count += 1

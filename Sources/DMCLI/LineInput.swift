@@ -7,7 +7,8 @@ package struct LineInput: ~Copyable {
   /// The number of a line, and its content or its error.
   package typealias Numbered<Item> = (line: Int, content: Result<Item, DMError>)
 
-  /// The maximum number of lines and bytes in a batch, which is one transaction.
+  /// A batch, which is one transaction, ends after this number of lines, or after the line that reaches this number of
+  /// bytes.
   static let batchLines = 1000
   static let batchBytes = 1024 * 1024
 
@@ -43,8 +44,8 @@ package struct LineInput: ~Copyable {
     self.file = consume file
   }
 
-  /// The next lines: at least one, and as many as can be read without waiting, up to 1,000 lines or 1 MiB; nil at the
-  /// end.
+  /// The next lines: at least one, and as many as can be read without waiting, until there are 1,000 lines or at least
+  /// 1 MiB; nil at the end.
   ///
   /// The method waits only for the first line. A last line without LF is an error, because it may be incomplete.
   ///

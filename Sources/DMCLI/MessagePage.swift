@@ -6,7 +6,7 @@ package struct MessagePage {
   private let messenger: Messenger
   /// The only conversation of the page; nil if the page shows several conversations.
   ///
-  /// In that case, each message is printed with the name of its conversation.
+  /// A page of several conversations has the name of the conversation before each message.
   private let conversation: ConversationReference?
   private var firstUnread: Int??
   private var day = ""

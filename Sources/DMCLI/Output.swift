@@ -70,8 +70,8 @@ package final class Output {
 
   /// Writes the buffer.
   ///
-  /// A pipe gets whole lines, in pieces that are atomic (`atomicPipeWrite`), so that a signal never leaves a partial
-  /// line.
+  /// A pipe gets whole lines, in pieces that are atomic (`atomicPipeWrite`), so that a signal leaves a partial line only
+  /// if the line is longer than such a piece.
   package func flush() throws {
     try json.bytes.withUnsafeBytes { bytes in
       var written = 0
@@ -100,8 +100,8 @@ package final class Output {
       do {
         rest = UnsafeRawBufferPointer(rebasing: rest[try writeSome(rest, to: descriptor)...])
       } catch {
-        // SIGPIPE has not ended the process, for example because it is blocked, so the process is ended here in the
-        // same way.
+        // SIGPIPE has not ended the process, for example because it is ignored, so the process ends here. If the user
+        // has left a pager, the status is 0.
         if error.isBrokenPipe { isPaged ? endProcess(0) : Signal.brokenPipe.end() }
         json.removeAll()
         throw DMError(.inputOutput, "cannot write to standard output: \(error.text)")

@@ -10,7 +10,9 @@ extension Invocation {
     }
   }
 
-  /// Writes the bytes of a picture to standard output, unless that is a terminal.
+  /// Writes the bytes of a picture to standard output.
+  ///
+  /// - Throws: `usage` if standard output is a terminal.
   package func write(_ picture: Picture) throws {
     if isTerminal(.output) { throw usage("a picture is bytes; write standard output to a file, with '>'") }
     try picture.bytes.withUnsafeBytes { try output.write(content: $0) }

@@ -57,7 +57,8 @@ extension Program {
   ///
   /// `CommandLine.arguments` is not used, because it replaces invalid UTF-8.
   ///
-  /// - Throws: `io_error` if the Swift runtime cannot read the words, which it reads from /proc on Linux.
+  /// - Throws: `io_error` if the Swift runtime cannot read the words, which it reads from /proc on Linux; `invalid_utf8`
+  ///   for a word that is not UTF-8, unless --lossy is given.
   private static func words(from first: Int) throws -> [String] {
     guard CommandLine.argc > 0 else {
       throw DMError(.inputOutput, "cannot read the arguments from /proc; see whether it is mounted")

@@ -4,7 +4,7 @@ package import DMKit
 ///
 /// One line says up to which message a user has got or read the messages, and another line says who is typing.
 ///
-/// Each line is cut to the width of the terminal, so that it has only one row.
+/// Both lines are cut to the width of the terminal, so that each has only one row.
 package struct RenewedLines {
   private let call: Invocation
   /// The status that the last printed line has shown; nil if that line was no status.

@@ -1,9 +1,9 @@
 /// A rule about which options can be used together; a program lists its rules in its `Command`.
 package enum Rule: Sendable {
-  /// The option cannot be used together with any of the others.
+  /// The first option cannot be used together with any of the other options.
   case excludes(any Declared, [any Declared])
   case atMostOne([any Declared])
-  /// The option needs at least one of the others.
+  /// The first option needs at least one of the other options.
   case needs(any Declared, [any Declared])
   /// The option cannot be used together with other options of the program, except with these.
   ///

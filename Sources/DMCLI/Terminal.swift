@@ -51,7 +51,7 @@ package struct EditedText {
   /// Call this before the store is opened, so that no lock is held while the user writes. The editor is run as
   /// system(3) runs commands: a shell splits the command into words.
   ///
-  /// - Throws: `cannot_create`, `io_error`, `bad_field` when the editor fails, `invalid_utf8`.
+  /// - Throws: `cannot_create`, `io_error`, `bad_field` when the editor fails, `invalid_utf8`, `text_too_long`.
   package init(_ text: String, for command: Command) throws {
     path = try temporaryName(in: environment("TMPDIR") ?? "/tmp", "\(command.name)-")
     try Self.write(text, to: path)
@@ -78,7 +78,7 @@ package struct EditedText {
     try OpenFile(path, for: .writing) { fileError(.inputOutput, "write", path, $0) }.write(Array(text.utf8))
   }
 
-  /// Runs `body` with the text, and removes the file if `body` succeeds.
+  /// Runs `body` with the text, and removes the file if `body` succeeds or the text is empty.
   package func keeping<T>(_ body: (String) throws -> T) throws -> T {
     do {
       let result = try body(text)

@@ -1,6 +1,6 @@
 /// A file that is in a message, or that was prepared to be sent.
 public struct Attachment: Equatable, Identifiable, Sendable {
-  /// The kind of an attachment, determined from its content.
+  /// The kind of an attachment, determined from its content; only for `voice`, the sender decides.
   ///
   /// Expect more cases in later versions.
   public enum Kind: String, Sendable, CaseIterable {

@@ -109,8 +109,8 @@ public struct HubStatus: Equatable, Sendable {
   /// The color while the store is not connected.
   ///
   /// For a minute after the hub last answered, the color is green, and then yellow. On a simulated network, the color
-  /// is yellow also in this minute. After a fault, it is yellow for this minute, and then red. It is also red if the
-  /// hub never answered.
+  /// is yellow also in this minute. After a fault, the color is yellow for this minute, and then red. If the hub never
+  /// answered, the color is red.
   private var waitingColor: Color {
     guard let lastSyncAt else { return .red }
     let isRecent = Timestamp.now.microseconds - lastSyncAt.microseconds < 60_000_000

@@ -11,8 +11,8 @@ func isInvisible(_ scalar: Unicode.Scalar) -> Bool {
 /// Whether the character at an index of a name is invisible and does not change how the characters beside it look.
 ///
 /// The result is false for U+FE0F after an emoji or in a keycap, and for U+200D between emoji (UTS #51, section 1.4.9).
-/// It is also false for U+200C and U+200D that are before a letter, and after an Arabic letter or a virama: there they
-/// choose the shape of a letter (RFC 5892, appendix A).
+/// The result is also false for U+200C and U+200D that are before a letter, and after an Arabic letter or a virama: there
+/// they choose the shape of a letter (RFC 5892, appendix A).
 package func isInvisible(at index: Int, of name: [Unicode.Scalar]) -> Bool {
   let scalar = name[index]
   guard isInvisible(scalar) else { return false }

@@ -69,7 +69,7 @@ package struct RowNumber: RowKey {
   @inlinable package init(number: Int64) { self.number = number }
 }
 
-/// The number of a change in the change log; each new change has the next number, and no number is used twice.
+/// The number of a change in the change log; each new change has a higher number, and no number is used twice.
 @frozen @usableFromInline
 package struct Rev: RowKey {
   @usableFromInline package let number: Int64

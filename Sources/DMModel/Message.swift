@@ -12,7 +12,7 @@ public struct Message: Equatable, Identifiable, Sendable {
     case delivered
     /// At least one other participant read the message.
     case read
-    /// The hub refused the message, which never gets a number.
+    /// The hub refused the message, which gets a number only if it is queued again and the hub then accepts it.
     case failed
   }
 

@@ -32,7 +32,8 @@ public struct Outgoing: Equatable, Sendable {
   ///   - lifetime: the time after which the message expires, at least 1 s; nil to use the conversation's `expireAfter`.
   ///   - attachments: the ids of at most 32 attachments that the user prepared, or that are in a message that they see.
   ///   - forwards: the message to forward, which the user must be able to see.
-  /// - Throws: `empty_text`, `text_too_long`, or `bad_field` for the nonce, the lifetime or too many attachments.
+  /// - Throws: `empty_text`, `text_too_long`, or `bad_field` for a NUL in the text, the nonce, the lifetime or too many
+  ///   attachments.
   public init(
     to conversation: ConversationReference, text: String, nonce: String? = nil,
     replyTo: MessageReference? = nil, lifetime: Duration? = nil, attachments: [Identifier] = [],

@@ -5,7 +5,7 @@ public struct Picture: Equatable, Sendable {
   /// The SHA-256 of the bytes.
   public let sha256: ContentHash
 
-  /// The maximum number of bytes: with it, a hub takes a group's settings, and a profile, together with the picture.
+  /// The maximum number of bytes; a hub accepts a profile, or the settings of a group, with a picture of this size.
   package static let limit = 10_240
   /// The longest side, in pixels.
   package static let longestSide = 512

@@ -1,4 +1,4 @@
-/// A range of messages that one user has read; `reader` is nil if several users have read it.
+/// A range of messages that the same users have read; `reader` is the only one of these users, or nil if there are several.
 package struct ReadMark: Equatable {
   package var range: SeqRange
   package var reader: UserKey?

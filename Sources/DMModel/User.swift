@@ -94,8 +94,8 @@ public struct ProfileChange: Equatable, Sendable {
 
 /// The unique name of a user.
 ///
-/// A handle has 1 to 64 bytes without white space, control or bidi characters, `,`, `:` or `/`. It does not begin with
-/// `@`, `#`, `+` or `-`, and does not look like a UUID.
+/// A handle has 1 to 64 bytes without white space, control or bidi characters, `,`, `:` or `/`. A handle does not begin
+/// with `@`, `#`, `+` or `-`, and does not look like a UUID.
 ///
 /// Handles are ordered by their bytes.
 public struct Handle: Hashable, Comparable, Sendable, CustomStringConvertible {

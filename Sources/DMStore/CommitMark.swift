@@ -8,7 +8,7 @@ package import DMSystem
 ///
 /// If the WAL is lost, the mark shows that commits are missing.
 ///
-/// The mark is written before and after each commit, and is never synced. After a power loss, the file has either an
+/// The mark is written before and after each commit, and is never synced. After a power loss, the file may have an
 /// older mark, with a lower `rev`, or a mark with `isSynced` false. In the second case the next writer writes the WAL
 /// again.
 package struct CommitMark: Equatable {
@@ -105,7 +105,8 @@ extension Store {
       subject: location.directory, remedy: .acceptLoss)
   }
 
-  /// Continues the change log after the last change in the mark, so that no change number is assigned twice.
+  /// Deletes the changes in the log, and continues the log after the last change in the mark, so that no change number is
+  /// assigned twice.
   ///
   /// Followers and consumers see a gap in the change numbers.
   ///

@@ -40,7 +40,7 @@ package struct ContentFolder {
   /// - Parameters:
   ///   - file: the path of a file in the same file system, for example in a `WorkFolder`.
   ///   - syncs: whether to sync the file to the disk before the rename, and the folder after it.
-  ///   - onTick: called often during the sync. If it throws, the sync ends with its error.
+  ///   - onTick: called often during the sync; an error that it throws ends the sync.
   package func install(_ file: String, as hash: ContentHash, syncs: Bool = true, onTick: () throws -> Void = {}) throws
   {
     // An external program may have written the file with other permissions.
@@ -96,7 +96,7 @@ package struct ContentFolder {
 
   /// Removes a content, unless it was written at or after a time.
   ///
-  /// - Returns: its size in bytes; nil if it was not removed.
+  /// - Returns: the size of the removed content in bytes; nil if the content was not removed.
   package func remove(_ hash: ContentHash, before time: Timestamp) -> Int? {
     // If an equal content was stored meanwhile, its file is newer, and is not removed.
     guard let status = status(of: hash), isOlder(status, than: time), removeFile(path(of: hash)) else { return nil }

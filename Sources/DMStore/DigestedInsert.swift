@@ -12,7 +12,7 @@ struct DigestedInsert: ~Copyable {
   /// - Parameters:
   ///   - name: a literal that only this statement uses, because the address of the literal is the key in the statement
   ///     cache.
-  ///   - undigested: a column that is not in the digest. It is bound last.
+  ///   - undigested: a column that is not in the digest, and that the caller binds last; nil for none.
   init(
     into table: Store.DigestedRows, as name: StaticString, undigested: String? = nil, _ connection: borrowing Connection
   ) throws {

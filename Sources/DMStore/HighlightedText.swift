@@ -32,8 +32,8 @@ struct HighlightedText {
   ///
   /// - Parameters:
   ///   - text: the original text.
-  ///   - highlighted: the text as it is indexed, with the marks of hits. It may have separators that were added for the
-  ///     index; these are removed.
+  ///   - highlighted: the text as it is indexed, with the marks of hits; separators that were added for the index are
+  ///     removed.
   init(_ text: String, highlighted: String) {
     var originals = text.unicodeScalars.makeIterator()
     var original = originals.next()

@@ -8,7 +8,7 @@ internal import DMSystem
 ///
 /// A migration that was released is never changed. The number of migrations is the version of the schema.
 package enum Migration {
-  /// The number in the header of a database that marks it as a store of dm
+  /// The number in the header of a database that marks the database as a store of dm
   /// (sqlite.org/pragma.html#pragma_application_id).
   package static let applicationID: Int64 = 0x644D_7331
 

@@ -39,7 +39,7 @@ indirect enum SearchTerm: Equatable {
   var expression: String {
     switch self {
     case .words(let text, let isPrefix):
-      // A quotation mark is not part of a word. It is replaced with a space, so that no escape is needed.
+      // A quotation mark is not part of a word, so a space can replace the mark, and no escape is needed.
       "\"" + text.split(separator: "\"", omittingEmptySubsequences: false).joined(separator: " ") + "\""
         + (isPrefix ? "*" : "")
     case .all(let terms): Self.join(terms, " AND ")

@@ -13,8 +13,9 @@ extension AttachmentSource {
   /// Copies the source to a new file, because the file that is prepared must not change during the preparation.
   ///
   /// - Parameters:
-  ///   - hashes: whether to compute the hash of the content, which takes longer than the copy.
+  ///   - hashes: whether to compute the hash of the content, which takes longer than the copy; ignored for `bytes`.
   ///   - maximum: the maximum size of the source in bytes.
+  /// - Returns: the hash; nil if it was not computed.
   /// - Throws: `unknown_file`, `unreadable_file`; `bad_attachment` if the source is not a regular file or is too large;
   ///   `file_changed` if the source changed during the copy.
   package func copy(

@@ -12,7 +12,7 @@ package final class StatusReader {
   private final class Cached {
     /// The two participants whose last delivered messages have the highest numbers.
     ///
-    /// One of them may be the sender.
+    /// One of the two may be the sender.
     let delivered: [(user: UserKey, seq: Int)]
     /// Whether the viewer has left the conversation, so that later receipts do not count.
     let isFormer: Bool

@@ -127,7 +127,7 @@ package final class Store {
   /// reads.
   ///
   /// The first process that opens a store reads its whole WAL. Therefore the first write of a connection leaves a short
-  /// WAL. A bulk write, or a later write, leaves a WAL of up to 4 MiB.
+  /// WAL. A bulk write, or a later write, checkpoints the WAL only if it has more than 4 MiB.
   ///
   /// - Parameters:
   ///   - timeout: how long to wait for the lock; nil for the timeout of the location.

@@ -4,8 +4,8 @@ package import DMModel
 
 /// The context of message records: names, the message that a message replies to, and whether a message is unread.
 ///
-/// An instance is for one user and one snapshot of the store. It caches what it reads, so that consecutive messages of
-/// one conversation cost only a few queries together.
+/// An instance is for one user and one snapshot of the store. The instance caches what it reads, so that consecutive
+/// messages of one conversation cost only a few queries together.
 package final class Surroundings {
   private final class Cached {
     let label: ConversationLabel

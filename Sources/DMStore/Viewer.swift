@@ -5,7 +5,7 @@ internal import DMSystem
 
 /// Decides which messages one user sees, in one pass over one snapshot of the store.
 ///
-/// No other type decides this.
+/// Only this type decides which messages a user sees.
 package final class Viewer {
   /// The part of a conversation that the user can see.
   private final class Visibility {

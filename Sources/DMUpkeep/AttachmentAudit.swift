@@ -29,7 +29,9 @@ enum AttachmentAudit {
     }
   }
 
-  /// Checks that each content file exists and has the stated size.
+  /// Checks that each content has a file, and that the file has the stated size.
+  ///
+  /// A content that the hub has needs no file, and its size is not checked.
   ///
   /// - Parameter readsAll: whether each file is also read and compared with its hash.
   static func check(
@@ -63,7 +65,9 @@ enum AttachmentAudit {
 }
 
 extension Connection {
-  /// The contents that rows refer to, ordered by hash, each once.
+  /// The contents that rows refer to, ordered by hash.
+  ///
+  /// A content is listed more than once only if rows state different sizes.
   ///
   /// - Throws: `store_damaged` if a row has no valid hash.
   borrowing func namedContents() throws -> [NamedContent] {
@@ -91,7 +95,8 @@ extension Connection {
         throw DMError(.storeDamaged, "an attachment names no content", remedy: .checkDeeply)
       }
       let content = NamedContent(hash: hash, size: rows.int(1), isOnHub: rows.bool(2))
-      // A message that waits for the hub may forward a content that was never fetched.
+      // Another row with this hash has no file on the hub: for example, a message that waits for the hub may forward a
+      // content that was never fetched.
       if let last = contents.last, last.isOnHub, last.hash == hash { continue }
       contents.append(content)
     }

@@ -14,7 +14,7 @@ extension Connection {
   /// Contents that are only on the hub are left out.
   ///
   /// - Parameter takesDamaged: whether a content that is damaged or cannot be read is left out.
-  /// - Throws: `store_damaged` for such a content, unless `takesDamaged` is true.
+  /// - Throws: `store_damaged` or `io_error` for such a content, unless `takesDamaged` is true.
   func addContents(from folder: ContentFolder, takesDamaged: Bool, _ progress: (String) throws -> Void) throws {
     let contents = try namedContents().filter { !$0.isElsewhere(than: folder) }
     if contents.isEmpty { return }

@@ -27,7 +27,7 @@ extension Upkeep {
   ///   - replacesAny: whether to replace an existing file even if it is not a backup, or has more messages or changes
   ///     than the store.
   ///   - takesDamaged: whether to copy damaged messages and leave out damaged contents; otherwise damage is an error.
-  /// - Throws: `cannot_create`; `store_damaged` if the copy is damaged. No file is left then.
+  /// - Throws: `cannot_create`; `store_damaged` if the copy is damaged. After an error, no new file is left.
   package func backUp(to path: String, replacesAny: Bool = false, takesDamaged: Bool = false) throws -> Backup {
     let store = try store()
     try refuse(path, replacesAny: replacesAny)
@@ -63,7 +63,7 @@ extension Upkeep {
       path: path, storeID: id, sizeBytes: fileSize(path), messageCount: count, createdAt: at, lastUsedAt: lastUsedAt)
   }
 
-  /// Gives the copy its own id and verifies it.
+  /// Gives the copy its own id, verifies the copy, and adds the contents of attachments.
   ///
   /// - Returns: the number of messages in the copy.
   private func finish(_ path: String, as id: Identifier, takesDamaged: Bool) throws -> Int {
@@ -166,7 +166,9 @@ extension Connection {
   }
 }
 
-/// The size of a store or a backup; neither number ever decreases.
+/// The size of a store or a backup.
+///
+/// The two numbers never decrease, except the number of messages of a linked store that removes older messages.
 struct Extent: Equatable {
   let messages: Int
   /// The number of the last change, even if the change log no longer has it.
@@ -182,7 +184,7 @@ extension Connection {
 }
 
 extension Upkeep {
-  /// - Throws: `cannot_create` if the backup at `path` has messages or changes that the new one does not have.
+  /// - Throws: `cannot_create` if the backup at `path` has more messages or changes than the new one.
   func refuseReplacing(_ path: String, by new: String) throws {
     guard fileExists(path) else { return }
     let old: Extent

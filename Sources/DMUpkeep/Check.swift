@@ -7,7 +7,7 @@ extension Upkeep {
   package struct CheckResult: Equatable, Sendable {
     /// The faults; empty if there are none.
     package let findings: [Finding]
-    /// The time of the previous check of this kind; nil if there was none.
+    /// The time of the last earlier check of this kind that found no fault; nil if there was none.
     package let lastUsedAt: Timestamp?
   }
 

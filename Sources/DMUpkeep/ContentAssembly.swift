@@ -28,7 +28,7 @@ final class ContentAssembly {
   private var path: String { folder.path + "/content" }
 
   /// - Parameter number: the chunk's number within its content, from 0.
-  /// - Throws: `store_damaged` if the previous content does not match its hash.
+  /// - Throws: `store_damaged` if the previous content does not match its hash, unless `takesDamaged` is true.
   func add(_ hash: ContentHash, _ number: Int, _ bytes: UnsafeRawBufferPointer) throws {
     // Chunk numbers are not checked, because a missing chunk changes the hash.
     if part?.hash != hash || number == 0 { try begin(hash) }

@@ -48,7 +48,8 @@ final class DigestAudit {
     }
   }
 
-  /// The id of the row's message or attachment, or "row KEY" if that id cannot be read either.
+  /// The words that identify a row in a finding, such as the id of an attachment; "row KEY" if these words cannot be read
+  /// either.
   private func reference(to key: RowNumber) throws -> String {
     do {
       return try table.reference(key, store)

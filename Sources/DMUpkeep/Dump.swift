@@ -7,8 +7,8 @@ internal import DMSystem
 /// A store as lines: a header, one line for each row, the chunks of attachments, and a last line with the numbers of
 /// rows and chunks.
 ///
-/// A dump leaves out the row of the store's id, the search index, which can be made from the texts, and the times of
-/// tool uses.
+/// A dump leaves out the row of the store's id, the times of tool uses, and two things that are made from the rows again:
+/// the search index and the digests of tables.
 package final class Dump {
   package let rowCount: Int
   /// The folder of the temporary file, if the store's folder cannot be written to.
@@ -153,8 +153,8 @@ extension Store {
 extension JSONWriter {
   /// Writes a value so that `SQLiteValue.init(dumped:)` reads the same value back; NULL is an absent member.
   ///
-  /// Blobs, texts that a JSON string cannot hold, and integers of 2^53 and more, which many JSON readers round, become
-  /// an object whose only member is named after the type.
+  /// Blobs, real numbers, texts that a JSON string cannot hold, and integers of at least 2^53 or at most -2^53, which many
+  /// JSON readers round, become an object whose only member is named after the type.
   mutating func member(_ column: String, _ value: SQLiteValue) {
     func object(_ json: inout JSONWriter, _ kind: StaticString, _ text: String) {
       json.key(name: column)

@@ -51,8 +51,9 @@ struct DumpLines: ~Copyable {
 extension Store {
   /// Inserts the rows of a dump into an empty store.
   ///
-  /// - Parameter takesDamaged: whether to leave out a content that does not match its hash; otherwise it is an error.
-  /// - Throws: `store_damaged` for such a content; other errors name the line.
+  /// - Parameter takesDamaged: whether to leave out a content that does not match its hash. If false, such a content is an
+  ///   error.
+  /// - Throws: `store_damaged` for such a content; an error about one line names the line.
   func fill(from lines: inout DumpLines, takesDamaged: Bool, _ progress: (String) throws -> Void) throws {
     guard let header = try lines.next(), header["type"] == .string("dump") else {
       throw lines.fault(.malformedLine, "not the first line of a dump; name a dump or a backup")

@@ -6,7 +6,7 @@ struct ParticipantCounts: Equatable {
   var read: Int
   var blocked: Int
   var mentions: Int
-  /// Nil if the last activity is that of the conversation.
+  /// Nil for NULL, which stands for the last activity of the conversation.
   var lastActivity: Timestamp?
 }
 
@@ -62,8 +62,7 @@ extension ConversationAudit {
       hidden += unread.reduce(0) { $0 + max(0, min($1.upperBound, last) - $1.lowerBound + 1) }
     }
     var activity: Timestamp? = try lastActivity(of: row.user, upTo: last)
-    // In a large group, a last activity is stored only for a participant whose last activity differs from that of the
-    // conversation.
+    // In a large group, the row of a participant may have NULL, which stands for the last activity of the conversation.
     if row.counts.lastActivity == nil, participants > Conversations.smallGroup, activity == end.lastActivity {
       activity = nil
     }
@@ -103,7 +102,10 @@ extension ConversationAudit {
 
   /// The ranges that a table has for each user, without those that are out of bounds or overlap.
   ///
-  /// - Parameter findings: gets a finding for each range that is left out; nil to report none.
+  /// - Parameters:
+  ///   - findings: gets a finding for each range that is left out, or that touches another one although it must not; nil
+  ///     to report none.
+  ///   - touching: whether two ranges of one user may touch.
   func ranges(in table: String, _ findings: Findings?, touching: Bool) throws -> [UserKey: [SeqRange]] {
     var rows = try store.connection.prepare(
       text: "SELECT user, from_seq, to_seq FROM \(table) WHERE conversation = ? ORDER BY user, from_seq")

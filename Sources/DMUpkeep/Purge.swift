@@ -25,12 +25,12 @@ package struct Purged: Equatable, Sendable {
 }
 
 extension Upkeep {
-  /// Removes expired messages, all remains of deleted messages, and old changes.
+  /// Removes expired messages, all remains of deleted messages, old changes, and files that are not used.
   ///
   /// Other processes cannot write during a step that writes. Reports keep their copies of the text.
   ///
-  /// The last step rewrites the store, and needs as much free space as the store takes; with less space, only that step
-  /// fails.
+  /// The last step rewrites the store, and needs as much free space as the store takes. With less space, this step fails
+  /// after the other steps are done; with less than 256 KiB, the purge does not start.
   ///
   /// - Parameter timeout: the time to wait for processes that read from the WAL.
   /// - Throws: `no_store`, `busy`, `io_error` with the space that is needed, or an error of the store.
@@ -178,14 +178,14 @@ extension Upkeep {
 }
 
 extension Store {
-  /// The number of messages that have expired and still have their text.
+  /// The number of messages that have expired and are not yet tombstones.
   fileprivate func dueMessages() throws -> Int64 {
     var due = try connection.prepare("SELECT count(*) FROM message WHERE expires_at <= ? AND deleted_at IS NULL")
     due.bind(clock)
     return try due.step() ? due.int64(0) : 0
   }
 
-  /// Removes attachments that belong to no message.
+  /// Removes attachments that were prepared before a time and belong to no message.
   ///
   /// - Returns: their number.
   fileprivate func removeUnsentAttachments(before time: Timestamp) throws -> Int {

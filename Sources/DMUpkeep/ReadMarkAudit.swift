@@ -30,7 +30,7 @@ extension ConversationAudit {
     return result
   }
 
-  /// Adds a mark, or extends the last mark if that has the same reader and ends directly before the new one.
+  /// Adds a mark, or extends the last mark if the last mark has the same reader and ends directly before the new one.
   private static func append(_ mark: ReadMark, to marks: inout [ReadMark]) {
     if let last = marks.last, last.reader == mark.reader, last.range.upperBound + 1 == mark.range.lowerBound {
       marks[marks.count - 1].range = last.range.lowerBound...mark.range.upperBound

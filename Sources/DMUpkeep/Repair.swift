@@ -5,9 +5,9 @@ internal import DMStore
 package struct Repaired: Equatable, Sendable {
   /// The number of messages indexed again.
   package let indexedCount: Int
-  /// The number of conversations with wrong counts.
+  /// The number of conversations with a wrong last number, last message or last activity.
   package let conversationsCount: Int
-  /// The number of participants with wrong counts.
+  /// The number of rows about current and former participants that were wrong.
   package let participantsCount: Int
   /// The number of messages with wrong counts.
   package let messagesCount: Int

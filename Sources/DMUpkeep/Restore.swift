@@ -61,7 +61,7 @@ extension Upkeep {
     }
   }
 
-  /// Builds a store beside its future folder, verifies it, and moves it into place.
+  /// Builds a store beside its future folder, verifies it, and moves or copies it into place.
   private func restore(_ takesDamaged: Bool, _ build: (StoreLocation) throws -> Store) throws -> Restored {
     let findings = Findings()
     try refuseFull()

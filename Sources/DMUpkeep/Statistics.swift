@@ -4,7 +4,7 @@ internal import DMSystem
 
 /// The size of a store, its numbers of rows, and its consumers.
 package struct Statistics: Sendable {
-  /// A consumer, and the number of messages of others that it has not received.
+  /// A consumer, and the number of messages of others that it has not acknowledged.
   package struct Consumer: Sendable {
     package let user: Handle
     package let name: String

@@ -95,7 +95,8 @@ extension DMAttach {
     var number = 0
     try preparation.prepareAll(files, name: arguments[name], call.messenger()) { result in
       number += 1
-      // With --to, or with a single file, the error ends the program. Otherwise the other files are still prepared.
+      // The error ends the program with --to, with a single file, or if it would prevent the other files, too. Otherwise
+      // the other files are still prepared.
       if case .failure(let error) = result, conversation == nil, files.count > 1, !error.code.isFatal {
         return try call.fail(line: number, error)
       }

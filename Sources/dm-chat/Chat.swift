@@ -182,13 +182,13 @@ final class Chat {
 
   // MARK: The unsent text
 
-  /// Saves the draft if this window changed it.
+  /// Saves or removes the draft if this window changed it.
   ///
   /// An unchanged draft is not saved, because another window may have saved a newer one.
   private func keepDraft() throws {
     if model.composition.draft == model.composition.loadedDraft { return }
     guard var draft = model.composition.draft else { return try removeDraft() }
-    // While this window was open, another window may have saved a draft. Its text is kept, above the text of this window.
+    // While this window was open, another window may have saved a draft. That draft is kept, above the text of this window.
     if let other = try acts.existing()?.draftText, other != model.composition.loadedDraft, other != draft {
       draft = other + "\n" + draft
     }

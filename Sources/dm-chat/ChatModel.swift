@@ -28,7 +28,7 @@ struct ChatModel {
 
   /// The parts that must be read again from the store.
   struct Lack: Equatable {
-    /// The conversation, because its first message has arrived.
+    /// The conversation, which did not exist before its first message or change arrived.
     var conversation = false
     /// The users who are blocked.
     var blocked = false
@@ -42,7 +42,7 @@ struct ChatModel {
 
   let reference: ConversationReference
   var layout: Layout
-  /// Nil for a direct conversation that has no messages yet.
+  /// Nil for a direct conversation that does not exist yet.
   var conversation: Conversation?
   var loaded = LoadedMessages()
   var composition: Composition
@@ -59,7 +59,7 @@ struct ChatModel {
   /// Whether the messages on the screen cannot be marked as read.
   var cannotMark = false
   var lack = Lack()
-  /// Whether something must be read before the window can be drawn.
+  /// Whether something must be read, or the rows on the screen must be found, before the window can be drawn.
   var isStale: Bool { lack != Lack() || !loaded.isSettled(height) }
   private(set) var end: End?
 
@@ -67,7 +67,7 @@ struct ChatModel {
   var isBlocked: Bool { other.map(blocked.contains) ?? false }
   var other: Handle? { conversation?.isGroup == false ? conversation?.participants.first { $0 != me } : nil }
 
-  /// - Parameter conversation: nil for a direct conversation that has no messages yet.
+  /// - Parameter conversation: nil for a direct conversation that does not exist yet.
   init(_ reference: ConversationReference, _ conversation: Conversation?, _ layout: Layout) {
     (self.reference, self.conversation, self.layout) = (reference, conversation, layout)
     composition = Composition(draft: conversation?.draftText)
@@ -88,7 +88,7 @@ struct ChatModel {
   mutating func closePanel() { panel = nil }
 }
 
-/// Updates for the events of the conversation.
+/// Changes of the model after events of the conversation.
 extension ChatModel {
   mutating func update(_ event: MessagingEvent) {
     switch event {
@@ -121,7 +121,7 @@ extension ChatModel {
   }
 }
 
-/// Updates for keys.
+/// Changes of the model after keys.
 extension ChatModel {
   mutating func update(_ key: Key) -> Request? {
     notice = nil
@@ -175,7 +175,7 @@ extension ChatModel {
   }
 }
 
-/// Updates for the results of commands.
+/// Changes of the model after commands.
 extension ChatModel {
   mutating func update(_ outcome: Outcome) {
     composition.finish()

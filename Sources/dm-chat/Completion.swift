@@ -1,7 +1,7 @@
 internal import DMCLI
 internal import DMKit
 
-/// The completion of the word before the cursor.
+/// The completion of the word before the cursor or, after `/attach`, of the path before the cursor.
 struct Completion {
   /// A possible completion of a word, and its label in a list of candidates.
   private typealias Candidate = (text: String, label: String)

@@ -9,7 +9,7 @@ struct Composition {
   private(set) var offered: (text: String, number: Int)?
   /// The draft that was loaded into the line; nil after it was removed.
   ///
-  /// If the stored draft differs from this one, another window has saved it.
+  /// If the stored draft differs from this one, another program has saved the stored draft.
   private(set) var loadedDraft: String?
   private var keystrokes = KeystrokeClock()
 
@@ -21,7 +21,7 @@ struct Composition {
 
   var isOffered: Bool { line.text == offered?.text }
 
-  /// The text to save as the draft when the user leaves; nil if it has only white space.
+  /// The text to save as the draft when the user leaves; nil if it has only white space, or is the unchanged `offered`.
   var draft: String? {
     let text = isOffered ? "" : line.text
     return text.allSatisfy(\.isWhitespace) ? nil : text

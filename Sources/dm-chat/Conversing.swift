@@ -26,7 +26,7 @@ struct Conversing {
 
   var pages: Pages { Pages(messenger: messenger, conversation: conversation) }
 
-  /// The conversation; nil for a direct one that has no messages yet.
+  /// The conversation; nil for a direct one that does not exist yet.
   ///
   /// - Throws: `unknown_user`, `unknown_conversation` or `ambiguous_title`.
   func existing() throws -> Conversation? {
@@ -177,6 +177,8 @@ extension Conversing {
   }
 
   /// The files whose paths start with this text; folders end with a slash.
+  ///
+  /// Leaves out files whose names begin with a dot, unless the name in the text begins with a dot.
   static func files(_ start: String) throws -> [(text: String, label: String)] {
     let folder = start.lastIndex(of: "/").map { String(start[...$0]) } ?? ""
     let name = start.dropFirst(folder.count)

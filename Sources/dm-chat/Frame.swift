@@ -50,7 +50,7 @@ extension ChatModel {
     return (line.rows[first...].prefix(most), line.row - first, line.beforeCursor)
   }
 
-  /// The status line below the conversation: `-- Bob B. (bob), online: Bob B. is typing --`.
+  /// The status line below the conversation: `-- Bob B. (bob), online: Bob B. (bob) is typing --`.
   ///
   /// A notice replaces this text, and takes up to a third of the window's rows.
   fileprivate var state: [[UInt8]] {

@@ -82,7 +82,7 @@ struct LoadedMessages {
   }
 }
 
-/// Updates for the events of the conversation.
+/// Changes of the loaded messages after events of the conversation.
 extension LoadedMessages {
   /// Inserts or replaces a message, unless its position is outside the messages in memory.
   mutating func take(_ message: Message) {

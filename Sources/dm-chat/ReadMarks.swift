@@ -6,7 +6,7 @@ internal import DMSystem
 struct ReadMarks {
   /// The unread messages that are on the screen.
   var unread: [Message] = []
-  /// Whether the store cannot be written to.
+  /// Whether the last attempt to mark messages has failed, but not because the store was busy.
   private(set) var isRefused = false
   /// The time, on the monotonic clock, from which messages may be marked again.
   private var next: Int64 = 0

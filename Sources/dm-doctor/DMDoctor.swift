@@ -55,7 +55,8 @@ package struct DMDoctor: Program {
 struct Work {
   let call: Invocation
   let upkeep: Upkeep
-  /// Ends the progress line, and unblocks signals, before a result is printed: printing may wait for its reader.
+  /// Ends the progress line, and unblocks signals, before a result is printed, because printing may wait for the reader
+  /// of the output.
   private let done: () -> Void
 
   /// - Parameter files: the maximum number of operands, each of which is the name of a file.

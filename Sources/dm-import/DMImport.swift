@@ -88,7 +88,7 @@ struct ImportedFiles {
     folder = try call.arguments[DMImport.folder].map { $0 + "/" } ?? ""
   }
 
-  /// The line, with its files prepared; unchanged if the store already has the message of the line.
+  /// The line, with its files prepared; unchanged if it has no files, or if the store already has its message.
   ///
   /// - Throws: `unknown_file`, `bad_attachment`, or an error of the store or the disk.
   func prepared(_ line: Imported) throws -> Imported {

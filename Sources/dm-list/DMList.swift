@@ -115,7 +115,9 @@ final class Listing {
     lastCount = count
   }
 
-  /// Prints the list, and then each conversation that changes; several changes within `fold` are printed once.
+  /// Prints the list, and then each conversation that changes.
+  ///
+  /// Several changes of a conversation within the time `fold` are printed as one.
   func follow() throws {
     var events = EventQuery(query.conversations)
     events.kinds = [.message, .messageUpdated, .messageDeleted, .messageStatus, .reaction, .conversationUpdated]
@@ -152,7 +154,7 @@ final class Listing {
         if let conversation = try messenger.conversations(one).first {
           try print(conversation)
         } else if shown[id] != nil {
-          // Prints the conversation once more, so that the reader learns that it no longer matches.
+          // Prints the conversation once more, so that the reader learns that the conversation no longer matches.
           try print(try messenger.conversation(.id(id)))
           shown[id] = nil
         }

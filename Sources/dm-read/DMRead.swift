@@ -165,9 +165,9 @@ extension DMRead {
 }
 
 extension ReadTarget {
-  /// Whether one of the bounds refers to a message.
+  /// Whether `--since` or `--before` names a message, not a time.
   ///
-  /// Such a target is for the conversation of that message only.
+  /// A target with a message is only for the conversation of the message.
   fileprivate var namesMessage: Bool {
     switch self {
     case .before(.message), .since(.message, _), .since(_, before: .message?): true

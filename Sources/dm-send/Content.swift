@@ -102,7 +102,9 @@ struct TextOptions {
   }
 
   /// The text for the message, read from standard input and shortened as `--overflow` says; if the input must be
-  /// attached, also all bytes of the input.
+  /// attached, also the bytes of the whole input.
+  ///
+  /// One line feed at the end of the input is removed.
   func standardInput() throws -> (text: String, whole: [UInt8]?) {
     var input = LineInput()
     let limit = overflow == .attach ? Self.attachedLimit : Outgoing.textLimit

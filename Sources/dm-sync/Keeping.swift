@@ -34,7 +34,7 @@ enum Keeping {
 
   /// Sets the limits that the options give.
   ///
-  /// - Returns: whether an option gives a limit.
+  /// - Returns: whether one of the options was given.
   @discardableResult static func setLimits(_ call: Invocation) throws -> Bool {
     let messenger = try call.messenger()
     if let limit = try call.arguments[contents] { try messenger.limitContents(to: limit) }

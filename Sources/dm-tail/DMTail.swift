@@ -53,7 +53,7 @@ extension DMTail {
     // --before sets an end, and a stream has none.
     .excludes(before, [follow, cursor, consumer]),
     .excludes(cursor, [limit, since, unread]), .excludes(consumer, [limit, since, unread]),
-    // These options choose among events, and a history has only messages.
+    // These options are for events, and a history has only messages.
     .needs(events, [follow, cursor, consumer]), .needs(others, [follow, cursor, consumer]),
     .needs(invisible, [follow, cursor, consumer]),
     .needs(acceptGap, [consumer]), .needs(heartbeat, [follow]), .needs(bell, [follow, cursor, consumer]),

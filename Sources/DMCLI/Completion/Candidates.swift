@@ -15,7 +15,7 @@ enum Shell: String, CaseIterable {
 
 /// How a shell uses the candidates.
 ///
-/// The first line of the output is the raw value.
+/// The raw value is the first line that `--complete` prints.
 enum Manner: String {
   /// Each candidate is a whole word; the shell adds a space.
   case words
@@ -25,8 +25,8 @@ enum Manner: String {
   case files, folders
 }
 
-/// The output of `--complete`: a line with the `Manner`, and a line for each candidate, with its description except for
-/// bash.
+/// The output of `--complete`: a line with the `Manner`, and a line for each candidate, for zsh and fish with the
+/// description of the candidate.
 ///
 /// A failure gives no candidates and no error message, because the user is still typing.
 ///
@@ -125,7 +125,9 @@ final class Completion {
     }
   }
 
-  /// The options of the action, each with its long and its short name.
+  /// The options that can be typed with the action: its own, those of the program and those of all programs.
+  ///
+  /// A long and a short name are two candidates.
   private func options() -> [Candidate] {
     ((command.options + (arguments.action?.options ?? [])).map(\.declaration) + command.common).flatMap { option in
       [option.long.map { "--\($0)" }, option.short.map { "-\($0)" }].compactMap(\.self).map {
@@ -160,7 +162,7 @@ final class Completion {
     return []
   }
 
-  /// The words that a comma-separated list does not contain yet.
+  /// The typed list, which has commas between its words, continued with each word that it does not contain yet.
   private func list(_ words: [String], _ typed: String) -> [Candidate] {
     manner = .parts
     let there = typed.split(separator: ",", omittingEmptySubsequences: false).dropLast()

@@ -9,7 +9,7 @@ internal import DMKit
 struct StoreCandidates {
   private let call: Invocation
 
-  /// The maximum number of candidates of a kind, because TAB must not make the user wait.
+  /// The maximum number of conversations, and of users, because TAB must not make the user wait.
   private static let limit = 200
   /// The maximum number of conversations whose names are searched, because TAB must not make the user wait.
   private static let comparedLimit = 2000
@@ -25,7 +25,8 @@ struct StoreCandidates {
     }
   }
 
-  /// The conversations whose names contain what was typed, in the order of `dm-list`.
+  /// The conversations whose names contain the typed text, or all if the text may be the start of a UUID; at most 200, in
+  /// the order of `dm-list`.
   func conversations(_ typed: String) -> [Candidate] {
     reading { messenger in
       var query = ListQuery()
@@ -65,7 +66,10 @@ struct StoreCandidates {
     return words.joined(separator: ", ")
   }
 
-  /// Users whose handles are near the typed text in the alphabet; the shell drops those that do not match.
+  /// Users whose handles are near the typed text in the alphabet.
+  ///
+  /// Handles that do not begin with the typed text are dropped later: for bash by this program, for other shells by the
+  /// shell.
   func people(_ typed: String) -> [Candidate] {
     reading { messenger in
       let name = typed.without("@")
@@ -85,7 +89,7 @@ struct StoreCandidates {
     }
   }
 
-  /// The newest messages of a conversation.
+  /// The newest 50 messages of a conversation, newest first.
   ///
   /// The conversation is named by the typed word, as in `bob:4`, or by an earlier word of the command line. The typed
   /// word may also be a range, such as `40..`.

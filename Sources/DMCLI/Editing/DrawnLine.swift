@@ -10,7 +10,7 @@ package struct DrawnLine {
 
   package init() {}
 
-  /// The bytes that replace the shown line with this one.
+  /// The bytes that show `line` in place of the line that is on the terminal.
   ///
   /// If the line has more rows than the terminal, only rows around the cursor are shown.
   package mutating func draw(_ line: EditedLine, prompt: String = "", width: Int, height: Int) -> String {

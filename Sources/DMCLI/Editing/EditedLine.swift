@@ -7,7 +7,7 @@ package struct EditedLine {
   /// The texts that `take` has returned, oldest first, without empty texts and without a text that repeats the one
   /// before it.
   private var taken: [String] = []
-  /// The texts of `taken`, and the current text at the end; the user may edit each of them until the next `take`.
+  /// The texts of `taken`, and a new text at the end; the user may edit each of them until the next `take`.
   private var history = [""]
   /// The index in the history of the text that is edited now.
   private var historyIndex = 0
@@ -102,7 +102,8 @@ package struct EditedLine {
     return true
   }
 
-  /// Deletes from an index to the cursor; at the start of a line, deletes the line feed before the cursor.
+  /// Deletes from an index to the cursor, at least one character: at the start of a line, this is the line feed before the
+  /// cursor.
   private mutating func killLeft(to index: String.Index, _ wasKilling: Bool) -> Bool {
     isKilling = wasKilling
     guard !before.isEmpty else { return false }
@@ -113,7 +114,7 @@ package struct EditedLine {
     return true
   }
 
-  /// Deletes from the cursor to an index; at the end of a line, deletes the line feed.
+  /// Deletes from the cursor to an index, at least one character: at the end of a line, this is the line feed.
   private mutating func killRight(to index: String.Index, _ wasKilling: Bool) -> Bool {
     isKilling = wasKilling
     guard !after.isEmpty else { return false }

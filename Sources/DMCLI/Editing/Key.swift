@@ -9,7 +9,7 @@ package enum Key: Equatable, Sendable {
   case newline
   case tab, escape
   case left, right, up, down, home, end, pageUp, pageDown
-  /// Alt-B and Alt-F, and the arrows with Ctrl or Alt.
+  /// Alt-B and Alt-F, and the arrows to the left and right with Ctrl or Alt.
   case wordLeft, wordRight
   case backspace, delete
   /// Ctrl-W and Alt-Backspace.
@@ -69,7 +69,7 @@ extension Key {
   ///   - isSS3: true if the sequence began with ESC O, false if it began with ESC [.
   ///   - parameters: the digits and semicolons before `final`, such as `1;5`.
   init?(isSS3: Bool, parameters: String, final: UInt8) {
-    // The sequence may be a reply of the terminal to a query; such a reply has other characters, too.
+    // A sequence with other characters may be a reply of the terminal to a query, and is not a key.
     guard parameters.utf8.allSatisfy({ 0x30...0x39 ~= $0 || $0 == UInt8(ascii: ";") }) else { return nil }
     let numbers = parameters.split(separator: ";").map { UInt8($0) ?? 1 }
     // xterm sends 1 plus the sum of these numbers of the pressed keys: Shift 1, Alt 2, Ctrl 4 and Meta 8.

@@ -9,7 +9,7 @@ package struct KeyReader {
     case escape(isDouble: Bool)
     /// Within a sequence, which begins with CSI (ESC [) or SS3 (ESC O): ECMA-48, sections 8.3.16 and 8.3.143.
     case sequence(isSS3: Bool, isDouble: Bool, parameters: [UInt8])
-    /// ESC [ [ and a letter is a function key of the console of Linux.
+    /// After ESC [ [: the next byte completes a function key of the console of Linux.
     case functionKey
     /// Within a paste; `matched` bytes of its end sequence have arrived.
     case paste(matched: Int)
@@ -107,7 +107,7 @@ package struct KeyReader {
       state = .text
       finishSequence(String(decoding: parameters, as: UTF8.self), byte, isSS3: isSS3, isDouble: isDouble)
     default:
-      // A control character ends the sequence.
+      // A byte that cannot be in a sequence, such as a control character, ends it.
       state = .text
       takeText(byte)
     }

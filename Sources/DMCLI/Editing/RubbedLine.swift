@@ -14,7 +14,7 @@ package struct RubbedLine {
     }
   }
 
-  /// The bytes that replace the shown line with this one.
+  /// The bytes that show `line` in place of the line that is on the terminal.
   package mutating func draw(_ line: EditedLine) -> String {
     let text = visible(line.text, indent: nil)
     let common = zip(shown, text).prefix { $0 == $1 }.count

@@ -2,8 +2,8 @@ internal import DMKit
 
 /// Escapes a name from a store, or a line with such names, for a terminal.
 ///
-/// Control and invisible characters are written as `\u{200B}`, so that two different names do not look the same because
-/// of them.
+/// A TAB becomes four spaces. Other control characters and invisible characters are written as `\u{200B}`, so that two
+/// different names do not look the same because of them.
 package func visible(_ name: String) -> String {
   if isOrdinary(name) { return name }
   let scalars = Array(name.unicodeScalars)
@@ -12,9 +12,11 @@ package func visible(_ name: String) -> String {
 
 /// Escapes a text from a store for a terminal.
 ///
-/// Control characters are written as `\u{9B}`, and a character keeps at most eight combining marks.
+/// A TAB becomes four spaces, other control characters are written as `\u{9B}`, and a character keeps at most eight
+/// combining marks.
 ///
-/// The lines after the first are indented, so that none of them looks like a line that dm prints.
+/// - Parameter indent: put before each line after the first, so that none of them looks like a line that dm prints; nil
+///   to write line feeds as `\u{A}`.
 package func visible(_ text: String, indent: String?) -> String { visible(text, indent: indent) { _ in false } }
 
 private func visible(_ text: String, indent: String?, isSpelled: (Int) -> Bool) -> String {

@@ -30,8 +30,8 @@ package struct Screen {
   /// The size that `fixed` has set; nil to ask the terminal each time.
   private var size: (columns: Int, rows: Int)?
 
-  /// - Parameter colors: nil to use the environment: NO_COLOR (no-color.org), CLICOLOR_FORCE (bixense.com/clicolors)
-  ///   and TERM.
+  /// - Parameter colors: nil or `auto` to use the environment: NO_COLOR (no-color.org), CLICOLOR_FORCE
+  ///   (bixense.com/clicolors) and TERM.
   init(_ colors: Colors?, isPlain: Bool) throws {
     self.isPlain = isPlain
     isTerminal = DMCLI.isTerminal(.output)
@@ -113,7 +113,7 @@ package struct Screen {
     return result
   }
 
-  /// A rendered text as rows for `Window`; each row begins with the color codes that are in effect there.
+  /// A rendered text as rows of the screen, without links; each row begins with the color codes that are in effect there.
   package func rows(of text: String) -> [[UInt8]] {
     let escape: UInt8 = 0x1B
     var colors: ArraySlice<UInt8> = []
@@ -130,7 +130,8 @@ package struct Screen {
     }
   }
 
-  /// Isolates each line of a body, so that right-to-left words do not reorder the text around them (UAX #9).
+  /// Isolates the texts that `Mark.body` has marked, so that their right-to-left words do not reorder the text around them
+  /// (UAX #9).
   private func isolated(_ text: String) -> String {
     guard Mark.hasBody(text) else { return text }
     return text.replacing(text: Mark.bodyStart, with: "\u{2068}").replacing(text: Mark.bodyEnd, with: "\u{2069}")

@@ -132,7 +132,7 @@ extension TextFormat {
   }
 }
 
-// Text that dm-sync prints for people.
+// Text about a hub and the outbox.
 
 extension TextFormat {
   package static func line(_ status: HubStatus) -> String {

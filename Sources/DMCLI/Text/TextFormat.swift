@@ -20,7 +20,7 @@ package enum TextFormat {
     return "\(local.year)-\(padded(local.month))-\(padded(local.day))"
   }
 
-  /// The line above the messages of a day: `-- Monday 2026-11-23 --`.
+  /// The line above the messages of a day: `-- Mon 2026-11-23 --`.
   package static func dayLine(_ time: Timestamp) -> String {
     Mark.faint("-- \(LocalTime(time).dayOfWeek) \(day(time)) --")
   }

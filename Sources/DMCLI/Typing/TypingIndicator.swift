@@ -1,7 +1,8 @@
 package import DMKit
 internal import DMSystem
 
-/// Shows other users that the user is typing, and stops this at the end, even if a signal ends the program.
+/// Shows other users that the user is typing, and hides the typing signal at the end, even if a signal such as SIGTERM
+/// ends the program.
 package struct TypingIndicator: ~Copyable {
   var typing: ShownTyping
   private let interrupts: Interrupts

@@ -3,8 +3,8 @@ package import DMSystem
 
 /// The terminal of standard input and output as a window: rows that are drawn in place, and keys.
 ///
-/// The window is drawn on the normal screen of the terminal. It does not use the alternate screen: after a program is
-/// killed, the shell restores the terminal's modes, but the terminal stays in the alternate screen.
+/// The window is drawn on the normal screen of the terminal. The alternate screen is not used: after a program is killed,
+/// the shell restores the terminal's modes, but the terminal stays in the alternate screen.
 package final class Window {
   package enum Event {
     case key(Key)
@@ -52,7 +52,8 @@ package final class Window {
 
   /// The events since the last call.
   ///
-  /// The method does not wait for events. After Ctrl-Z, however, it returns only when the process is continued.
+  /// The method does not wait for events, but if the user has pressed Ctrl-Z, it returns only when the process is
+  /// continued.
   ///
   /// - Throws: `io_error`.
   package func events() throws -> [Event] {

@@ -34,7 +34,7 @@ final class Folding {
     let api = Ranking.api(of: database)
     var code = api?.pointee.xFindTokenizer?(api, "unicode61", &data, &tokenizer) ?? SQLITE_ERROR
     if code == SQLITE_OK {
-      // The tokenizer's arguments. These must equal the arguments after `tokenize` in the schema.
+      // The tokenizer's arguments, which must equal the arguments after `tokenize` in the schema.
       let words: [StaticString] = ["remove_diacritics", "2"]
       var pointers: [UnsafePointer<CChar>?] = words.map {
         UnsafeRawPointer($0.utf8Start).assumingMemoryBound(to: CChar.self)

@@ -6,8 +6,8 @@ internal import DMSystem
 extension Conversations {
   /// A page of a user's conversations: pinned conversations first, then those with the newest activity.
   ///
-  /// The cost is proportional to the size of the page plus the number of the user's groups with more than 64
-  /// participants.
+  /// If the query selects all conversations, the cost is proportional to the size of the page plus the number of the
+  /// user's groups with more than 64 participants.
   package func list(_ query: ListQuery, as viewer: Viewer) throws -> [Conversation] {
     if query.matching != nil { try store.connection.addFolding() }
     var statement = try store.connection.prepare(text: Self.listSQL(query, paged: query.after != nil))

@@ -98,7 +98,7 @@ package struct HubFiles {
     return try statement.step() ? statement.optionalTimestamp(0) : nil
   }
 
-  /// The number of contents that are to be fetched.
+  /// The number of files that are to be fetched.
   ///
   /// Linear in this number.
   package func wantedCount() throws -> Int {

@@ -13,7 +13,7 @@ package struct HubFloors {
   package struct Row: Equatable {
     /// The floor: the number of the first message that was kept.
     package let seq: Int
-    /// The time of that message.
+    /// The time of the first message that was kept.
     package let at: Timestamp
     /// When messages below the floor were last fetched; 1 after the floor was raised; 0 after the messages below it were
     /// removed.
@@ -214,9 +214,9 @@ package struct HubFloors {
 
   /// The highest number that the floor of a conversation may have now; 1 if all its messages must stay.
   ///
-  /// An unread message and all messages after it stay, unless the user blocks its sender. All messages stay after the
-  /// user has left, and as long as the log is not pulled to its end, or the hub lacks a decision of the user about the
-  /// conversation, such as a pin.
+  /// An unread message and all messages after it stay, unless the user blocks its sender. All messages stay if the user
+  /// has left, if the log is not pulled to its end, or if the hub lacks a decision of the user about the conversation, such
+  /// as a pin.
   package func highest(_ conversation: ConversationKey, of user: UserKey) throws -> Int {
     var statement = try store.connection.prepare(
       """

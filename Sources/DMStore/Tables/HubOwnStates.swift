@@ -19,7 +19,7 @@ package struct HubOwnStates {
     package var state: [UInt8]?
     /// The states that this store has pushed since the last exchange.
     ///
-    /// One of them may now be the state on the hub.
+    /// One of these states may now be the state on the hub.
     package var given: [[UInt8]]
     /// Whether this store has changed the state since the last exchange.
     package var isChanged: Bool

@@ -4,7 +4,7 @@ package import DMModel
 // Writes: participant.
 
 extension Members {
-  /// The keys of a user's conversations: all conversations, or only those with unread messages.
+  /// The keys of a user's conversations: all conversations, or only those with unread messages, even if only of blocked users.
   package func conversationKeys(of user: UserKey, unreadOnly: Bool) throws -> [ConversationKey] {
     var statement = try store.connection.prepare(
       """

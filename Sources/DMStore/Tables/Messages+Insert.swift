@@ -81,7 +81,7 @@ extension Messages {
 
   /// Adds a message that the store had not kept, with its original number.
   ///
-  /// The message counts as read by its sender. Its mentions count for the users who have not read it.
+  /// The message counts as read by its sender. The mentions in the message count for the users who have not read it.
   package func insertAgain(_ message: NewMessage, at seq: Int, of row: Conversations.Row) throws -> Row? {
     var (message, before) = (message, row)
     let mentioned = message.mentions

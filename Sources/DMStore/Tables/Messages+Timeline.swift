@@ -172,7 +172,7 @@ extension Messages {
 
   /// The key of the last stored message.
   ///
-  /// The keys of messages ascend, and are never reused.
+  /// A new message gets a higher key than all messages in the store.
   package func lastMessageKey() throws -> MessageKey {
     var statement = try store.connection.prepare("SELECT max(id) FROM message")
     return MessageKey(number: try statement.step() ? statement.int64(0) : 0)

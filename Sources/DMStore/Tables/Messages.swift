@@ -268,7 +268,8 @@ package struct Messages {
     return coalesced((seqs ?? []).map { $0...$0 })
   }
 
-  /// Searches the messages of all conversations since a time; nil if these outnumber the messages of the conversation.
+  /// The numbers of a conversation's messages since a time, found among all messages since that time; nil if all messages
+  /// since that time outnumber the messages of the conversation.
   private func seqsByTime(notBefore time: Timestamp, in row: Conversations.Row) throws -> [Int]? {
     var statement = try store.connection.prepare(
       "SELECT conversation, seq FROM message INDEXED BY message_created WHERE created_at >= ?")

@@ -123,7 +123,8 @@ package struct Outbox {
     }
   }
 
-  /// The operations that are not done, including refused operations, without those on lost messages, oldest first.
+  /// The operations that are not done, oldest first: all refused operations, and the others without those on lost
+  /// messages.
   package func pending() throws -> [Row] { try rows("WHERE state < 4 AND \(Self.hasMessage) ORDER BY id") { _ in } }
 
   package func row(at key: OutboxKey) throws -> Row? { try rows("WHERE id = ?") { $0.bind(key) }.first }
@@ -148,7 +149,7 @@ package struct Outbox {
     }
   }
 
-  /// Counts queued and refused operations, without queued delivery receipts and operations on lost messages.
+  /// Counts queued and refused operations, without delivery receipts, and without queued operations on lost messages.
   package func counts() throws -> (queued: Int, oldestQueuedAt: Timestamp?, refused: Int) {
     var statement = try store.connection.prepare(
       text: """

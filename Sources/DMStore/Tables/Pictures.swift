@@ -20,7 +20,7 @@ package struct Pictures {
   /// A URL and the picture that it names.
   package func named(_ url: String?) throws -> Named { (url, try picture(url)) }
 
-  /// The picture with this name; nil if the text is the URL of another picture, or if the store lacks the picture.
+  /// The picture with this name; nil if the text is not the name of a picture, or if the store lacks the picture.
   package func picture(_ url: String?) throws -> Picture? {
     guard let hash = url.flatMap({ ContentHash(url: $0) }) else { return nil }
     var row = try store.connection.prepare("SELECT bytes FROM picture WHERE hash = ?")

@@ -208,7 +208,7 @@ extension ReadState {
     return several < first.seq ? marks + [ReadMark(range: (several + 1)...first.seq, reader: first.user)] : marks
   }
 
-  /// The two participants whose last delivered messages have the highest numbers; one participant may be left out.
+  /// The two participants whose last delivered messages have the highest numbers; if `user` is given, leaves out this user.
   ///
   /// Linear in the number of participants. The participants are not sorted in SQLite, because that would cost more than
   /// everything else that a follower does.
@@ -253,7 +253,7 @@ extension ReadState {
   ///
   /// Messages of users that `user` blocks, and messages hidden from `user`, do not count. Nil if there is none.
   ///
-  /// Linear in the number of the user's own messages at the end of the conversation, down to `first`.
+  /// Linear in the number of messages after the result, or after `first` if there is no result.
   ///
   /// - Parameter first: the lowest message number that the result may be.
   package func lastReceived(by user: UserKey, in conversation: ConversationKey, from first: Int) throws -> Int? {

@@ -109,7 +109,7 @@ package struct SearchIndex {
     _ = try handOnFromTimeline(keys, more: next, body)
   }
 
-  /// Ranks all hits, in the same way as FTS5, but sorts only as many of the best hits as are needed.
+  /// Ranks all hits with `Ranking`, but sorts only as many of the best hits as are needed.
   private func searchByRank(_ expression: String, among chosen: KeySet?, _ body: (MessageKey) throws -> Bool) throws {
     var hits = SearchHits()
     try store.connection.addRanking()
@@ -197,7 +197,7 @@ extension SearchIndex {
   /// The snippets of a few texts for a query, by the keys of the messages.
   ///
   /// The search index does not contain texts. Therefore these texts are added to a small index in memory with the same
-  /// tokenizer, in which the query matches the same words. This needs neither the disk nor the write lock.
+  /// tokenizer, in which the query matches the same words. This index needs neither the disk nor the write lock.
   package func snippets(of texts: [(key: MessageKey, text: String)], for query: SearchExpression) throws -> KeyTable<
     Snippet
   > {

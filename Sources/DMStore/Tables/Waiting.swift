@@ -123,7 +123,7 @@ package struct Waiting {
 
   /// Deletes a waiting message.
   ///
-  /// Its attachments must have been released before.
+  /// The attachments of the message must have been released before.
   package func delete(_ key: OutboxKey) throws {
     var delete = try store.connection.prepare("DELETE FROM waiting WHERE place = ?")
     delete.bind(key)
