@@ -9,9 +9,10 @@ package struct DMAttach: Program {
   static let text = Option("text", value: "TEXT", "with --to: the text of the message")
   static let name = Option("name", value: "NAME", "give the sent file the name NAME; only for a single file")
   static let get = Option(
-    "get", value: "ID", values: [.messages], "save an attachment by its id, or all attachments of a message: 'bob:57'")
+    "get", value: "ID", values: [.messages], "save the attachment with this id, or all of a message, such as 'bob:57'")
   static let output = Option(
-    "output", short: "o", value: "PATH", "save as this file or into this folder; '-' is standard output [.]")
+    "output", short: "o", value: "PATH", "with --get: save as this file or into this folder; '-' is standard output [.]"
+  )
   static let thumbnail = Flag("thumbnail", "with --get: save the thumbnail instead of the content")
   static let force = Flag("force", "with --get: replace an existing file")
   static let open = Flag("open", "with --get: open a copy of the attachment with xdg-open")
@@ -39,7 +40,7 @@ package struct DMAttach: Program {
       ("dm-attach --as-file --to +ops core.gz --text 'last night' | dm-send", "send a file exactly as it is"),
       ("arecord -d 5 | dm-attach --voice - --to bob | dm-send", "send a voice message"),
       ("dm-attach --get bob:-1 -o ~/Downloads", "save the attachments of the last message"),
-      ("dm-attach --list +ops | jq -r 'select(.kind == \"image\") | .id'", "the images of a group"),
+      ("dm-attach --list +ops | jq -r 'select(.kind == \"image\") | .id'", "the ids of the images of a group"),
     ], writes: ["attachment", "send_line", "transfer", "error"])
 
   /// The action that the options and operands select.

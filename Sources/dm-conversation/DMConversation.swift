@@ -50,14 +50,15 @@ package struct DMConversation: Program {
         try change(.pinned(false), $0)
       },
       Command.Subcommand(
-        "mute", operands: "CONVERSATION...", "turn off the notifications of the conversation", options: [length],
+        "mute", operands: "CONVERSATION...", "mark the conversation as muted, for programs that show notifications",
+        options: [length],
         run: mute),
-      Command.Subcommand("unmute", operands: "CONVERSATION...", "turn the notifications on again") {
+      Command.Subcommand("unmute", operands: "CONVERSATION...", "remove the mark that the conversation is muted") {
         try change(.unmuted, $0)
       },
       Command.Subcommand(
         "archive", operands: "CONVERSATION...",
-        "hide the conversation until a message arrives while it is not muted"
+        "leave the conversation out of the list until a new message; if it is muted, until 'unarchive'"
       ) { try change(.archived(true), $0) },
       Command.Subcommand("unarchive", operands: "CONVERSATION...", "list the conversation again") {
         try change(.archived(false), $0)
@@ -72,13 +73,13 @@ package struct DMConversation: Program {
     ],
     examples: [
       ("dm-conversation create --title ops bob carol", "a group of you, bob and carol"),
-      ("dm-conversation create --title ops bob --if-absent", "the same in a script: a second run creates nothing"),
+      ("dm-conversation create --title ops bob --if-absent", "a group for a script: a second run creates nothing"),
       (
         "dm-conversation name +ops work",
         "give the group the name +work, which only you see; it stays if the title changes"
       ),
       ("dm-conversation create bob | jq -r .id", "the id of the direct conversation with bob"),
-      ("dm-conversation show +ops", "the participants, the last message and the unread count of the group"),
+      ("dm-conversation show +ops", "the participants, the last activity and the unread count of the group"),
       ("dm-conversation add +ops dave --with-history", "add dave, who then sees earlier messages, too"),
       ("dm-conversation mute +ops --for 8h", "mute the group for eight hours"),
       ("dm-conversation expire bob 1d", "let new messages expire after a day"),

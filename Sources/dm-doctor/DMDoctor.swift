@@ -5,10 +5,10 @@ internal import DMUpkeep
 
 package struct DMDoctor: Program {
   static let deep = Flag(
-    "deep", "check everything: pages, references, search index, counts, ranges, digests and files")
+    "deep", "check everything: pages, references, search index, counts, ranges, digests and attachments")
   static let force = Flag("force", "also replace a FILE that is not a backup, or has more messages than the store")
   static let damaged = Flag(
-    "damaged", "include altered messages, and leave out missing or altered files")
+    "damaged", "include altered messages, and leave out missing or altered contents of attachments")
 
   package static let command = Command(
     "dm-doctor", "check, back up, restore, purge and repair a store",
@@ -18,7 +18,7 @@ package struct DMDoctor: Program {
     ],
     subcommands: [
       Command.Subcommand("check", "look for faults", options: [deep]) { try Work.run($0) { try $0.check() } },
-      Command.Subcommand("stats", "print sizes, row counts, consumers, and when each action ran last") {
+      Command.Subcommand("stats", "print sizes, row counts, consumers, and when each action was used last") {
         try Work.run($0) { try $0.printStatistics() }
       },
       Command.Subcommand(

@@ -24,17 +24,18 @@ package struct DMEdit: Program {
         "react", operands: "EMOJI MESSAGE...", "react with an emoji; a new one replaces the old one", options: [remove],
         operandsWith: [(remove, "MESSAGE...")], run: react),
       Command.Subcommand(
-        "report", operands: "MESSAGE...", "report messages to the owner of the store and of its hub",
+        "report", operands: "MESSAGE...",
+        "report messages of others to the owner of the store, and to the administrator of its hub",
         options: [reason]
       ) { try edit(.report(reason: $0.arguments[reason]), $0.arguments.operands, $0) },
     ],
     examples: [
       ("dm-edit text +ops:-1 'deployed at one'", "correct the last message"),
-      ("df -h / | dm-edit text +ops:-1", "the same with a text from a pipe; without a pipe, an editor opens"),
+      ("df -h / | dm-edit text +ops:-1", "take the new text from a pipe; without a pipe, an editor opens"),
       ("dm-edit delete bob 40..57", "delete messages 40 to 57 for yourself"),
       ("dm-edit delete --for-everyone +ops:-1", "delete the last message, which is your own, for everyone"),
       ("dm-edit react 👍 bob:-1", "react with an emoji"),
-      ("dm-edit react :tada: bob:-1", "the same with the short code of an emoji"),
+      ("dm-edit react :tada: bob:-1", "react with the short code of an emoji"),
       ("dm-tail bob -n 20 | dm-edit react 👀", "react to each of the last 20 messages"),
     ], reads: "edit_line", writes: ["message", "message_deleted", "reaction", "report", "error"])
 

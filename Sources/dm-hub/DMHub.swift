@@ -63,15 +63,16 @@ package struct DMHub: Program {
       Command.Subcommand("people", "print the people on the hub, with their machines", run: printPeople),
       Command.Subcommand(
         "limit", operands: "[ACT=N|ACT=none]...",
-        "limit each person's acts, sent bytes and stored bytes, and print the limits",
+        "limit how often each person does each ACT, and the bytes that they send and store; print the limits",
         options: [hour, files, disk], run: limit),
       Command.Subcommand("reports", "print the messages that members reported", run: printReports),
       Command.Subcommand(
         "revoke", operands: "HANDLE|LOGIN", "lock out a person, or one of their machines", run: revoke),
       Command.Subcommand(
-        "forget", operands: "HANDLE", "erase all that a person said, and lock them out", options: [force], run: forget),
+        "forget", operands: "HANDLE", "erase all messages of a person, and lock the person out", options: [force],
+        run: forget),
       Command.Subcommand(
-        "move", operands: "[HOST[:PORT]]", "send the members to another server, and accept no changes here",
+        "move", operands: "[HOST[:PORT]]", "make members use another server, and accept no changes on this server",
         options: [authority, cancel], run: move),
       Command.Subcommand("status", "print the size of the hub, and its problems", run: printStatus),
       Command.Subcommand("sweep", "erase the texts of expired messages now", run: sweep),
@@ -82,7 +83,7 @@ package struct DMHub: Program {
     examples: [
       ("dm-hub --db messages install --public hub.example.org --ca ca.crt", "set up a hub in an empty database"),
       ("dm-hub --db messages invite zoe >invitation", "a token for one machine of Zoe's"),
-      ("dm-hub --db messages people", "the people on the hub, and when they were seen"),
+      ("dm-hub --db messages people", "the people on the hub, and when they were last seen"),
     ], writes: ["invitation", "login", "report", "hub_server", "hub_limit", "hub_erasure", "hub_finding"])
 
   /// Calls `body` with the administrator's commands for the hub that --db names.

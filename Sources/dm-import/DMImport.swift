@@ -5,7 +5,7 @@ internal import DMUpkeep
 
 package struct DMImport: Program {
   static let folder = Option(
-    "folder", value: "DIR", "the folder of the attached files [the working directory]")
+    "folder", value: "DIR", "the folder of files that lines name with a relative path [the working directory]")
   static let dryRun = Flag("dry-run", "print what would be added, and add nothing")
   static let sameUsers = Flag("same-users", "assume that equal handles mean the same person")
 
@@ -15,7 +15,7 @@ package struct DMImport: Program {
     operands: "[FILE]",
     rules: PreparationArguments.rules,
     examples: [
-      ("dm-import history.jsonl", "add what the store does not have yet; safe to repeat"),
+      ("dm-import history.jsonl", "add what the store does not have yet; can be repeated if lines have nonces"),
       (
         "{ dm-list --all --limit all; dm-tail -n all --peek; } | dm-import --same-users --store copy",
         "copy what you can see into another store"

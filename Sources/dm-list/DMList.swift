@@ -30,7 +30,7 @@ package struct DMList: Program {
     examples: [
       ("dm-list --unread", "conversations with unread messages"),
       ("dm-list --count", "the number of unread messages, for a status bar"),
-      ("dm-list -f --count", "the number of unread messages, each time it changes"),
+      ("dm-list -f --count", "the number of unread messages, now and each time that it changes"),
       ("dm-list --count +ops bob", "the number of unread messages in two conversations"),
       ("dm-list --match ops", "conversations with 'ops' in their name or among their participants"),
       ("dm-list --unread | jq -r '\"\\(.unread_count) \\(.name)\"'", "the unread count of each conversation"),

@@ -4,12 +4,12 @@ internal import DMSystem
 
 package struct DMRead: Program {
   static let upTo = Option(
-    "up-to", value: "MESSAGE", "mark everything up to and including this message", as: MessageReference.init)
+    "up-to", value: "MESSAGE", "mark all messages up to and including this message", as: MessageReference.init)
   static let since = Option(
-    "since", value: "WHEN", "mark everything since a message or a time; --before may set an end",
+    "since", value: "WHEN", "mark all messages since a message or a time; --before may set an end",
     as: messageOrTime)
   static let before = Option(
-    "before", value: "WHEN", "mark everything before a message or a time", as: messageOrTime)
+    "before", value: "WHEN", "mark all messages before a message or a time", as: messageOrTime)
   static let all = Flag("all", "mark all messages")
   static let from = Option("from", user: "USER", "mark only messages from this sender")
   static let everywhere = Flag("everywhere", "mark messages in all conversations")
@@ -17,9 +17,9 @@ package struct DMRead: Program {
     "except", value: "NAME", values: [.conversations],
     "with --everywhere: leave out this conversation; can be repeated",
     as: ConversationReference.init)
-  static let muted = Flag("muted", "with --everywhere: only in muted conversations")
-  static let unmuted = Flag("unmuted", "with --everywhere: only in conversations that are not muted")
-  static let isPrivate = Flag("private", "mark without a receipt, so that nobody else learns of it")
+  static let muted = Flag("muted", "with --everywhere: mark messages only in muted conversations")
+  static let unmuted = Flag("unmuted", "with --everywhere: mark messages only in conversations that are not muted")
+  static let isPrivate = Flag("private", "mark as read without a receipt, so that other users do not see it")
   static let unread = Flag("unread", "mark as unread instead of read; receipts that were sent stay")
   static let delivered = Flag(
     "delivered", "mark as delivered, for programs that do not get messages from dm-tail")
@@ -46,11 +46,11 @@ package struct DMRead: Program {
       .needs(muted, [everywhere]), .needs(unmuted, [everywhere]),
     ],
     examples: [
-      ("dm-read bob 40..57 60", "messages 40 to 57, and 60"),
-      ("dm-tail bob -n 20 | dm-read", "exactly the 20 messages that dm-tail prints"),
-      ("dm-read --everywhere --before 7d --except +ops", "for cron: everything older than a week"),
-      ("dm-read +ops --all --from bob --private", "what bob said in the group, without a receipt"),
-      ("dm-read --receipts bob:-1", "who received and read the last message, and when"),
+      ("dm-read bob 40..57 60", "mark messages 40 to 57, and 60"),
+      ("dm-tail bob -n 20 | dm-read", "mark exactly the newest 20 messages"),
+      ("dm-read --everywhere --before 7d --except +ops", "for cron: mark what is older than a week, except in +ops"),
+      ("dm-read +ops --all --from bob --private", "mark what bob said in the group, without a receipt"),
+      ("dm-read --receipts bob:-1", "print who received and read the last message, and when"),
     ], reads: "read_line", writes: ["marked", "read_receipt", "delivery_receipt", "error"])
 
   package static func run(_ call: Invocation) throws {

@@ -12,7 +12,7 @@ package struct DMSearch: Program {
   static let has = Option(
     "has", value: "KIND", oneOf: SearchRequest.Content.self,
     "find only messages with a link, attachment, image or mention; can be repeated")
-  static let newest = Flag("newest", "print the newest first")
+  static let newest = Flag("newest", "print the newest messages first, not the best matches")
   static let limit = Option("limit", short: "n", count: "N", "print at most N messages, or 'all' [20]")
 
   package static let command = Command(
@@ -22,7 +22,10 @@ package struct DMSearch: Program {
     examples: [
       ("dm-search lunch tomorrow", "messages with both words, in any order"),
       ("dm-search '\"see you\" OR goodby*'", "a phrase, or words that begin with 'goodby'"),
-      ("dm-search --in +ops --from bob --since 7d 'deploy* NOT staging'", "what bob said in +ops in the last week"),
+      (
+        "dm-search --in +ops --from bob --since 7d 'deploy* NOT staging'",
+        "what bob wrote about deploying in the last week"
+      ),
       ("dm-search --has link --newest -n 5", "the newest five messages with links"),
       ("dm-search 北京 -n all | jq -r .snippet", "the words around each match"),
     ], writes: ["message"])

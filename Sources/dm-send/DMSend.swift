@@ -117,7 +117,7 @@ package struct DMSend: Program {
       ("dm-send bob 'lunch?'", "send a message"),
       ("make 2>&1 | tail -n 20 | dm-send +ops", "standard input as one message"),
       ("dm-send bob --reply-to -1 'with pleasure'", "answer the last message"),
-      ("dm-send bob --nonce \"backup-$(date +%F)\" 'backup done'", "at most once a day, however often it runs"),
+      ("dm-send bob --nonce \"backup-$(date +%F)\" 'backup done'", "send at most once a day, however often this runs"),
       ("dm-send --to bob --to +ops 'back at five'", "send to several conversations, or to none if one of them fails"),
       ("dm-send bob --forward +ops:12", "forward a message"),
       ("dm-send bob --attach photo.jpg 'as promised'", "send a photo"),

@@ -8,7 +8,7 @@ package struct DMSyncProgram: Program {
   static let follow = Flag("follow", short: "f", "keep synchronizing, and print the state each time it changes")
   static let linger = Flag(
     "linger", "synchronize without output, until nothing is queued and no program follows the store")
-  static let files = Flag("files", "upload and fetch waiting files, and do nothing else")
+  static let files = Flag("files", "only upload and fetch files that wait")
   static let authority = Option(
     "ca", value: "FILE", "the certificate of the authority that signed the hub's certificate")
   static let force = Flag("force", "unlink the store even if the hub cannot be reached")

@@ -24,7 +24,7 @@ extension DMTail {
   static let cursor = Option(
     "cursor", value: "CURSOR", values: [.words(["start", "now"])],
     "print the events after CURSOR, oldest first, instead of history", as: start)
-  static let others = Flag("others", "leave out your own actions")
+  static let others = Flag("others", "leave out the events of your own actions, and your own messages")
   static let heartbeat = Option(
     "heartbeat", value: "TIME", "print a heartbeat at this interval [with --consumer: 5s]", as: duration)
   static let bell = Flag("bell", "ring the terminal's bell for each message from others")

@@ -2,7 +2,7 @@ package import DMCLI
 internal import DMKit
 
 package struct DMTyping: Program {
-  static let on = Flag("on", "show typing for the next 5 seconds")
+  static let on = Flag("on", "show typing for the next 5 seconds, and exit")
   static let off = Flag("off", "stop showing typing")
   static let length = Option("for", value: "TIME", "show typing for this time, and wait until it ends", as: duration)
   static let watch = Flag("watch", "print the users who are typing, at each change")
@@ -17,7 +17,7 @@ package struct DMTyping: Program {
     rules: [.atMostOne([on, off, length, watch]), .excludes(watch, [Common.quiet])],
     examples: [
       ("llm \"$question\" | dm-typing bob | dm-send bob", "typing shows while the text is being produced"),
-      ("dm-typing bob -- llm \"$question\" | dm-send bob", "the same, but exit with the status of the command"),
+      ("dm-typing bob -- llm \"$question\" | dm-send bob", "typing shows while the command runs"),
       ("dm-typing bob | dm-send --lines bob", "on a terminal: typing shows while you type"),
       ("dm-typing bob --for 5s", "show typing for five seconds"),
       ("dm-typing --watch +ops", "who is typing in the group"),
