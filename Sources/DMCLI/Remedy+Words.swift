@@ -52,7 +52,7 @@ extension Remedy {
     case .acceptGap: "look at the conversations again, then say --accept-gap to go on"
     case .makeConsumer: "dm-tail -f --consumer makes one"
     case .nameConsumer: "add --consumer NAME, or leave it out"
-    case .endOtherStream(let name): "another dm-tail streams the consumer '\(name)'; end that one first"
+    case .endOtherStream(let name): "another dm-tail reads the events of the consumer '\(name)'; end that one first"
 
     case .createStore: "sending or 'dm-user add' creates one"
     case .nameStore: "name another --store"

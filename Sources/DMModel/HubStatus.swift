@@ -47,7 +47,7 @@ public struct HubStatus: Equatable, Sendable {
   public let failedCount: Int
   /// When the oldest waiting operation was queued; nil if none waits.
   public let oldestQueuedAt: Timestamp?
-  /// The number of attempts to connect since the last success.
+  /// The number of attempts to connect that have failed since the last success.
   public let attempts: Int
   /// When the hub last answered; nil if it never did.
   public let lastSyncAt: Timestamp?

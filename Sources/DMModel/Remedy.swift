@@ -42,7 +42,7 @@ package enum Remedy: Equatable, Sendable {
   case acceptGap
   case makeConsumer
   case nameConsumer
-  /// End the other process, which streams the consumer with this name.
+  /// End the other process, which reads the events of the consumer with this name.
   case endOtherStream(String)
 
   // The store.

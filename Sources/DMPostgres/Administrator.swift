@@ -178,7 +178,7 @@ package final class Administrator {
     for act in unlimited { try set("DELETE FROM dm.act_limit WHERE act = $1", act) }
   }
 
-  /// Erases the texts of all expired messages, and the unused files.
+  /// Erases the texts of all expired messages, and the files that are no longer used.
   ///
   /// Conversations that another transaction has locked are skipped. Each push of a member erases in the same way, but
   /// at most a hundred messages.

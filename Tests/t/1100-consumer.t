@@ -40,7 +40,7 @@ is "$(dm-tail --as alice --consumers)" "" "they are the user's own"
 follow dm-tail -f --consumer log --events message
 line >/dev/null
 exits 75 "a second stream of it" dm-tail --consumer log
-like "$err" "dm-tail: another dm-tail streams the consumer 'log'*" "says who is in the way"
+like "$err" "dm-tail: another dm-tail reads the events of the consumer 'log'*" "says who is in the way"
 exits 75 "nor can it be forgotten" dm-tail --forget log
 is "$(dm-tail --consumer log --ack "$second" | jq -r .type)" ack "but anybody may acknowledge"
 leave

@@ -106,7 +106,7 @@ extension Messenger {
 
   /// Deletes a consumer, and returns its last state.
   ///
-  /// - Throws: `unknown_consumer`; `busy` while a process streams the events of the consumer.
+  /// - Throws: `unknown_consumer`; `busy` while a process reads the events of the consumer.
   package func forgetConsumer(_ name: String) throws -> Consumer {
     try expectStore(with: name)
     return try writing { session in
@@ -136,7 +136,7 @@ extension Messenger {
     try FileLock(
       path: "\(location.directory)/consumer.\(row.key).lock", milliseconds: 0,
       busy: DMError(
-        .busy, "another process streams the consumer '\(row.name)'; end that one first",
+        .busy, "another process reads the events of the consumer '\(row.name)'; end that one first",
         remedy: .endOtherStream(row.name)))
   }
 
