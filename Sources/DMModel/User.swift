@@ -65,7 +65,7 @@ public struct ProfileChange: Equatable, Sendable {
   package func changes(_ user: User) -> Bool {
     let texts = [(displayName, user.displayName), (bio, user.bio), (avatarURL, user.avatarURL)]
     let flags = [(showsPresence, user.showsPresence), (sendsReadReceipts, user.sendsReadReceipts)]
-    return texts.contains { new, old in new.map { $0 != old ?? "" } ?? false }
+    return texts.contains { new, old in new.map { !$0.utf8.elementsEqual((old ?? "").utf8) } ?? false }
       || flags.contains { new, old in new.map { $0 != old } ?? false }
   }
 

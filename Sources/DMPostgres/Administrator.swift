@@ -84,7 +84,7 @@ package final class Administrator {
 
   // MARK: Maintenance
 
-  /// The messages that members reported, the oldest report first.
+  /// The messages that members reported, without closed reports, the oldest report first.
   ///
   /// - Throws: `HubFault`, `no_hub`.
   package func reports() throws -> [Report] {
@@ -92,7 +92,8 @@ package final class Administrator {
     return try connection.rows(
       """
       SELECT r.message, r.conv, r.seq, s.handle, p.handle, r.reason, r.payload, r.at FROM dm.report r
-      JOIN dm.person s ON s.id = r.sender JOIN dm.person p ON p.id = r.reporter ORDER BY r.id
+      JOIN dm.person s ON s.id = r.sender JOIN dm.person p ON p.id = r.reporter
+      WHERE r.closed_at IS NULL ORDER BY r.id
       """
     ) { row in
       Report(
@@ -100,6 +101,27 @@ package final class Administrator {
         sender: Handle(stored: try row.text(3)), user: Handle(stored: try row.text(4)), reason: row.optionalText(5),
         text: HubPayload.text(row.bytes(6))?.text, reportedAt: try row.timestamp(7))
     }
+  }
+
+  /// Closes the reports of a message, and deletes their copies of the message; nil closes all reports.
+  ///
+  /// - Returns: the number of reports that were open.
+  /// - Throws: `HubFault`, `no_hub`.
+  package func closeReports(of message: Identifier?) throws -> Int {
+    try installedVersion()
+    try refuseMoved()
+    let counts = try connection.rows(
+      """
+      WITH open AS (SELECT r.id, r.reporter, r.payload FROM dm.report r
+        WHERE r.closed_at IS NULL AND ($1::uuid IS NULL OR r.message = $1::uuid) FOR UPDATE),
+      closed AS (UPDATE dm.report r SET closed_at = now(), payload = NULL FROM open o WHERE r.id = o.id),
+      freed AS (UPDATE dm.person p SET kept = p.kept - o.bytes FROM (
+        SELECT reporter, sum(octet_length(payload)) AS bytes FROM open GROUP BY reporter) o
+        WHERE p.id = o.reporter AND o.bytes > 0)
+      SELECT count(*) FROM open
+      """, [message?.description]
+    ) { Int(clamping: try $0.integer(0)) }
+    return counts.first ?? 0
   }
 
   /// - Throws: `HubFault`, `no_hub`.

@@ -10,6 +10,7 @@ enum HubSchema {
     [PackageResources.files_sql],
     [PackageResources.own_states_sql],
     [PackageResources.stamps_sql],
+    [PackageResources.closing_sql],
   ]
   static let functions: [[UInt8]] = [
     PackageResources.reading_sql, PackageResources.floors_sql, PackageResources.log_sql, PackageResources.filing_sql,

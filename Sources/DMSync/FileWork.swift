@@ -8,7 +8,8 @@ package final class FileWork {
   private let start: () throws -> Void
   /// When a process may be started again, as a time of `monotonicMicroseconds`.
   private var startAt: Int64 = 0
-  /// When to check again whether the contents exceed their limit, as a time of `monotonicMicroseconds`.
+  /// When to check again whether the stored contents of attachments exceed the user's limit in bytes, as a time of
+  /// `monotonicMicroseconds`.
   private var trimAt: Int64 = 0
 
   /// `pause`, `trimPause` and `tick` are in microseconds.

@@ -238,7 +238,8 @@ extension Replica {
       // A message that has a receipt in this store stays as it is: the user may have marked it as unread after the receipt.
       let new = difference(of: range, minus: try store.readState.receipts(of: me, in: log.row.key, overlapping: range))
       let unread = new.isEmpty ? [] : try store.hubKnown.unreadAgain(range, in: log.row.key)
-      // With the receipt, these messages count as marked as unread, which the other machines of the user must learn.
+      // The user had marked these messages as unread after this receipt. The own state has changed, because the other
+      // machines of the user must get these marks.
       if !unread.isEmpty { try store.hubOwnStates.note(log.row.key, by: me) }
       _ = try session.change(difference(of: new, minus: unread), Messenger.MarkOptions(), in: log.row.key, at: entry.at)
       // Receipts are also recorded for messages that the user has read here without a receipt.

@@ -173,8 +173,8 @@ final class SignalBridge {
 
   /// Shows the presence of a user.
   ///
-  /// A change of a file counts as a fresh signal. So an old signal creates a missing file, but does not change an
-  /// existing file.
+  /// The modification time of a file is the time of its signal, so each change of the file would show the user as online
+  /// now. Therefore an old signal only creates a missing file, and does not change an existing file.
   private func show(_ present: LiveFolder.Signal, age: Int64) {
     guard let shown = folder.time(of: present) else { return folder.give(present, age: age) }
     let isNewer = Timestamp.now.microseconds - age > shown.microseconds + 1_000_000

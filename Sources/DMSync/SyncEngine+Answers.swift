@@ -96,6 +96,8 @@ extension SyncEngine {
       // lost.
       return try store.outbox.postpone(row.key, until: nil)
     }
+    // The hub has lost the message of a report that is pushed again, or the message was deleted.
+    if row.isRepeated, row.act == .report { return try store.outbox.finish(row.key, rev: nil) }
     let mayComeBack = ["unknown_conversation", "not_allowed", "unknown_message", "unknown_user"].contains(fault)
     if row.isRepeated, mayComeBack, try !isOnTombstone(row) {
       return try store.outbox.postpone(row.key, until: .forever)

@@ -6,45 +6,59 @@ internal import DMStore
 extension SyncEngine {
   /// Reads the persons that have changed, before entries that refer to them are applied.
   ///
-  /// - Parameter isRestored: whether the hub may have lost changes of persons; all persons are then read again.
-  func readPeople(upTo rev: Int64, isRestored: Bool = false) throws {
-    let known = try hub().peopleRev
-    var read = isRestored ? 0 : known
+  /// - Parameter again: whether to read all persons again, because the hub may have lost changes of persons.
+  func readPeople(upTo rev: Int64, again: Bool = false) throws {
+    let before = try hub().peopleRev
+    var read = again ? 0 : before
     while rev > read {
       let people = try link.people(after: read)
-      guard let last = people.last, last.rev > read else { return }
-      try store.write {
-        for person in people { try record(person, isOld: isRestored && person.rev <= known) }
-        try store.hub.set(peopleRev: last.rev)
-      }
+      guard let last = people.last, last.rev > read else { break }
       read = last.rev
+      try store.write {
+        for person in people { try record(person, before: before) }
+        if read > before { try store.hub.set(peopleRev: read) }
+      }
     }
+    // Only now is the last rev reduced, because an interrupted reading begins again, and needs the former rev. A standby
+    // may only lag.
+    if read < before, hello?.isStandby == false { try store.write { try store.hub.set(peopleRev: read) } }
   }
 
-  /// - Parameter isOld: whether the store had already read the persons up to this one before the hub was restored.
-  private func record(_ person: HubPerson, isOld: Bool) throws {
+  /// - Parameter before: the last rev of persons that the store had read before this person.
+  private func record(_ person: HubPerson, before: Int64) throws {
     // A person whose handle is not valid is skipped. A working hub has no such person, because it checks handles by the
     // same rules.
     guard case .success(let handle) = Result(catching: { try Handle(person.handle) }) else { return }
     let user = try store.users.key(handle) ?? store.users.insert(handle, at: person.createdAt)
     try store.hub.set(person.id, of: user)
-    let isMe = try hub().user == user
-    if isMe, try store.outbox.pending().contains(where: { $0.act == .profile }) { return }
     let profile = HubPayload.profile(person.profile)
     let change = ProfileChange(
       displayName: profile.displayName ?? "", bio: profile.bio ?? "", avatarURL: profile.avatarURL ?? "",
       showsPresence: person.showsPresence)
-    if isMe, isOld, try store.users.user(handle).map(change.changes) == true {
-      // A restored hub has lost the last change of the profile; a standby may only lag.
-      if hello?.isStandby == false { try Session(messenger, store, user).queueProfile() }
-      return
+    let isMe = try hub().user == user
+    if isMe {
+      if try store.outbox.pending().contains(where: { $0.act == .profile }) { return }
+      if try isLost(change, person.rev, before: before, handle) { return try pushProfileAgain(user) }
+      try store.outbox.note(profileRev: person.rev)
     }
     if let picture = profile.picture { try store.pictures.insert(picture) }
     try store.users.update(user, change, at: .now)
     // Another machine of the user, which did not have the picture, has changed the profile.
-    if isMe, profile.picture == nil, try store.pictures.picture(profile.avatarURL) != nil {
-      try Session(messenger, store, user).queueProfile()
+    if isMe, profile.picture == nil, try store.pictures.picture(profile.avatarURL) != nil { try pushProfileAgain(user) }
+  }
+
+  /// Whether the hub's profile of the user is older than the last change that this store made to it.
+  ///
+  /// - Parameter rev: the rev of the hub's profile.
+  private func isLost(_ profile: ProfileChange, _ rev: Int64, before: Int64, _ handle: Handle) throws -> Bool {
+    guard let last = try store.outbox.profileRev(or: before), let user = try store.users.user(handle) else {
+      return false
     }
+    return rev <= last && profile.changes(user)
+  }
+
+  private func pushProfileAgain(_ user: UserKey) throws {
+    if hello?.isStandby == false { try Session(messenger, store, user).queueProfile() }
   }
 
   /// Reads the members of conversations of which this store has no messages, before the conversations are pulled.

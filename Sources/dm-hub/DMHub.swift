@@ -31,7 +31,22 @@ package struct DMHub: Program {
     text == "none" ? DiskLimit.none : .bytes(try megabytes(text, of: "--disk"))
   }
   static let force = Flag("force", "confirm the action, which cannot be undone")
+  static let close = Option(
+    "close", value: "MESSAGE", "close the reports of the message with this id; 'all' closes all reports"
+  ) { text in
+    text == "all" ? ClosedReports.all : .of(try messageID(text))
+  }
   static let cancel = Flag("cancel", "cancel the move: members return to this server")
+
+  /// A value of --close.
+  enum ClosedReports { case all, of(Identifier) }
+
+  private static func messageID(_ text: String) throws -> Identifier {
+    guard let id = Identifier(text) else {
+      throw usage("'\(text)' is not the id of a message; 'dm-hub reports' prints it")
+    }
+    return id
+  }
 
   /// A value of --disk.
   enum DiskLimit { case none, bytes(Int) }
@@ -46,8 +61,9 @@ package struct DMHub: Program {
   package static let command = Command(
     "dm-hub", "set up a hub, and invite people",
     synopsis: [
-      "install [--public HOST[:PORT]] [--ca FILE] [--shared]", "check", "invite HANDLE [--days N]", "people", "reports",
-      "limit [--hour SIZE] [--files SIZE] [--disk SIZE] [ACT=N|ACT=none]...", "revoke HANDLE|LOGIN",
+      "install [--public HOST[:PORT]] [--ca FILE] [--shared]", "check", "invite HANDLE [--days N]", "people",
+      "reports [--close MESSAGE|all]", "limit [--hour SIZE] [--files SIZE] [--disk SIZE] [ACT=N|ACT=none]...",
+      "revoke HANDLE|LOGIN",
       "forget HANDLE --force",
       "move HOST[:PORT] [--ca FILE] | --cancel", "status", "sweep", "unstick", "uninstall --force",
     ],
@@ -65,7 +81,8 @@ package struct DMHub: Program {
         "limit", operands: "[ACT=N|ACT=none]...",
         "limit how often each person does each ACT, and the bytes that they send and store; print the limits",
         options: [hour, files, disk], run: limit),
-      Command.Subcommand("reports", "print the messages that members reported", run: printReports),
+      Command.Subcommand(
+        "reports", "print the messages that members reported, or close reports", options: [close], run: reports),
       Command.Subcommand(
         "revoke", operands: "HANDLE|LOGIN", "lock out a person, or one of their machines", run: revoke),
       Command.Subcommand(
@@ -111,9 +128,22 @@ package struct DMHub: Program {
     for login in try asking(call, { try $0.people() }) { try call.print(login, text: \.line) }
   }
 
-  static func printReports(_ call: Invocation) throws {
+  static func reports(_ call: Invocation) throws {
     try call.arguments.atMost(0)
+    if let closed = try call.arguments[close] { return try closeReports(closed, call) }
     for report in try asking(call, { try $0.reports() }) { try call.print(report, text: TextFormat.lines) }
+  }
+
+  private static func closeReports(_ closed: ClosedReports, _ call: Invocation) throws {
+    var message: Identifier?
+    if case .of(let id) = closed { message = id }
+    let count = try asking(call) { try $0.closeReports(of: message) }
+    if count == 0, let message {
+      throw DMError(
+        .unknownMessage, "no open report is about the message '\(message)'; 'dm-hub reports' prints the open reports",
+        subject: message.description)
+    }
+    if !call.isQuiet, !call.isJSON { try call.output.write("closed \(counted(count, "report"))\n") }
   }
 
   static func limit(_ call: Invocation) throws {

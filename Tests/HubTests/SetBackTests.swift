@@ -35,61 +35,6 @@ struct SetBackTests {
     try bob.check()
   }
 
-  @Test func `a report that a restored hub has lost is pushed again`() throws {
-    let (alice, bob) = try members()
-    let backup = hub.model
-    try bob.messenger.edit([Edit(MessageReference("+ops:2"), .report(reason: "spam"))]).forEach { _ = try $0.get() }
-    try connectAnewAndSettle([alice, bob])
-    #expect(hub.model.reports.values.map(\.count) == [1])
-    hub.model.restore(backup)
-    #expect(hub.model.reports.isEmpty)
-    try connectAnewAndSettle([bob])
-    #expect(hub.model.reports.values.map(\.count) == [1])
-    #expect(try bob.store.integers("SELECT count(*) FROM outbox WHERE state < 4").first?.first == 0)
-  }
-
-  @Test func `a profile that a restored hub has lost is pushed again`() throws {
-    let (alice, bob) = try members()
-    let backup = hub.model
-    _ = try alice.messenger.setProfile(ProfileChange(displayName: "Alice A.", bio: "here"))
-    try connectAnewAndSettle([alice, bob])
-    hub.model.restore(backup)
-    try connectAnewAndSettle([bob, alice, bob])
-    for machine in [alice, bob] {
-      let user = try machine.messenger.user("alice")
-      #expect(user.displayName == "Alice A." && user.bio == "here")
-    }
-  }
-
-  @Test func `after a restart of the hub, a machine does not push an older profile over a newer one`() throws {
-    let (alice, bob) = try members()
-    let phone = try hub.joined("alice")
-    _ = try alice.messenger.setProfile(ProfileChange(displayName: "old"))
-    try connectAnewAndSettle([alice, bob, phone])
-    _ = try phone.messenger.setProfile(ProfileChange(displayName: "new"))
-    try connectAnewAndSettle([phone])
-    hub.model.startedAt = Timestamp(microseconds: 2)
-    try connectAnewAndSettle([alice, bob])
-    for machine in [alice, bob] { #expect(try machine.messenger.user("alice").displayName == "new") }
-  }
-
-  @Test func `a standby that lags neither changes a profile nor gets it`() throws {
-    let (alice, _) = try members()
-    var standby = hub.model
-    _ = try alice.messenger.setProfile(ProfileChange(displayName: "Alice A."))
-    try connectAnewAndSettle([alice])
-    (standby.isStandby, standby.startedAt) = (true, Timestamp(microseconds: 2))
-    hub.model = standby
-    alice.engine.close()
-    try alice.sync()
-    #expect(try alice.messenger.user("alice").displayName == "Alice A.")
-    // The standby becomes the primary.
-    hub.model.restore(standby)
-    hub.model.isStandby = false
-    try connectAnewAndSettle([alice])
-    #expect(hub.model.persons.values.first { $0.handle == "alice" }?.profile != nil)
-  }
-
   @Test func `a person number that the hub reuses after a restore refers to the new person`() throws {
     let (alice, bob) = try members()
     let backup = hub.model

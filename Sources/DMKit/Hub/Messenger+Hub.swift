@@ -171,17 +171,13 @@ extension Messenger {
   /// - Throws: `no_hub`, `unknown_message` for a name that no such operation has.
   package func retry(_ names: [String]) throws -> [OutboxItem] {
     try change(names, where: { $0.state == .refused || $0.isPostponed }) { row, session in
+      let messages = session.store.messages
+      let isUndone = row.state == .refused && [.edit, .delete, .react].contains(row.act)
+      let message = try isUndone ? row.target.flatMap(messages.address(of:)).flatMap(messages.row(at:)) : nil
+      if let message { try session.store.hubBases.keep(message.key, for: session.me) }
+      try session.store.outbox.postpone(row.key, until: nil)
       // The effect of the operation on the message is shown again.
-      if row.state == .refused, [.edit, .delete, .react].contains(row.act), let id = row.target,
-        let address = try session.store.messages.address(of: id),
-        let message = try session.store.messages.row(at: address)
-      {
-        try session.store.hubBases.keep(message.key, for: session.me)
-        try session.store.outbox.postpone(row.key, until: nil)
-        try session.showWaitingActs(on: message, id)
-      } else {
-        try session.store.outbox.postpone(row.key, until: nil)
-      }
+      if let message, let id = row.target { try session.showWaitingActs(on: message, id) }
       if row.act == .say { _ = try session.uploadAgain(row, evenFailed: true) }
       if row.state == .refused, row.act == .say, let conversation = row.conversation {
         try session.logWaiting(.waitingChanged, row.key, in: conversation)
@@ -199,6 +195,9 @@ extension Messenger {
     try change(names, where: { $0.state == .refused || $0.isPostponed }) { row, session in
       if row.act == .say, let waiting = try session.store.waiting.row(at: row.key) {
         try session.cancel(waiting)
+      } else if [.profile, .report].contains(row.act) {
+        // A finished one would be pushed again after a restore of the hub.
+        try session.store.outbox.delete(row.key)
       } else {
         try session.store.outbox.cancel(row.key)
       }

@@ -161,14 +161,23 @@ create or replace function dm.report_message(request dm.request, m dm.member) re
 language plpgsql volatile set search_path = pg_catalog, pg_temp as $$
 declare
   t dm.entry := dm.target(request, m);
+  reason text := left(request.arguments->>'reason', 1000);
+  known dm.report;
 begin
   if t.conv is null then return dm.refusal(request, 'unknown_message'); end if;
   if t.kind <> 0 or t.actor = request.actor then return dm.refusal(request, 'not_allowed'); end if;
-  insert into dm.report as r (reporter, conv, seq, message, sender, reason, payload)
-    values (request.actor, t.conv, t.seq, t.id, t.actor, left(request.arguments->>'reason', 1000), t.payload)
-    on conflict (reporter, message) do update
-      set at = excluded.at, reason = excluded.reason, payload = excluded.payload;
-  update dm.person p set kept = p.kept + octet_length(t.payload) where p.id = request.actor;
+  select r.* into known from dm.report r where r.reporter = request.actor and r.message = t.id;
+  -- After a restore of the hub, a machine pushes its reports again. These do not change a report that the hub has, because
+  -- the message may have changed since the report.
+  if known.id is null or known.reason is distinct from reason then
+    insert into dm.report as r (reporter, conv, seq, message, sender, reason, payload)
+      values (request.actor, t.conv, t.seq, t.id, t.actor, reason, t.payload)
+      on conflict (reporter, message) do update
+        set at = excluded.at, reason = excluded.reason, payload = excluded.payload, closed_at = null;
+    update dm.person p
+      set kept = p.kept + coalesce(octet_length(t.payload), 0) - coalesce(octet_length(known.payload), 0)
+      where p.id = request.actor;
+  end if;
   return row(t.conv, t.id, null, false, null, null)::dm.answer;
 end $$;
 

@@ -41,7 +41,7 @@ begin atomic
     (select count(*) from dm.logins() l where l.seen_at > now() - interval '1 day'),
     (select count(*) from dm.conversation),
     (select coalesce(sum(rev), 0)::bigint from dm.conversation), pg_database_size(current_database()),
-    (select count(*) from dm.report),
+    (select count(*) from dm.report r where r.closed_at is null),
     (select count(*) from pg_stat_activity a
       where a.datname = current_database() and a.usename in (select l.role from dm.login l)),
     (select sum(pg_stat_get_db_numbackends(d.oid))::bigint from pg_database d),

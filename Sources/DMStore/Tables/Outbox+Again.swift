@@ -45,6 +45,25 @@ extension Outbox {
     store.rings = true
   }
 
+  /// The rev of the user's profile that was last read from the hub after this store changed the profile; `rev` if none
+  /// was read since then; nil if this store has not changed the profile in the last 30 days.
+  package func profileRev(or rev: Int64) throws -> Int64? {
+    var statement = try store.connection.prepare(
+      "SELECT coalesce(rev, ?) FROM outbox WHERE state = 4 AND act = ? AND target IS NULL ORDER BY id DESC LIMIT 1")
+    statement.bind(rev)
+    statement.bind(Act.profile.stored)
+    return try statement.step() ? statement.int64(0) : nil
+  }
+
+  /// Records the rev of the user's profile that was read from the hub, with the finished changes of the profile.
+  package func note(profileRev rev: Int64) throws {
+    var update = try store.connection.prepare(
+      "UPDATE outbox SET rev = ? WHERE state = 4 AND act = ? AND target IS NULL")
+    update.bind(rev)
+    update.bind(Act.profile.stored)
+    try update.run()
+  }
+
   /// Replaces the arguments of an operation: the fields that the hub reads.
   package func set(arguments: String, of key: OutboxKey) throws {
     var update = try store.connection.prepare("UPDATE outbox SET arguments = ?2 WHERE id = ?1")
