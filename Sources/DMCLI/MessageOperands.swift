@@ -1,7 +1,7 @@
 package import DMKit
 
 extension Arguments {
-  /// Reads the operands of `dm-tail` and `dm-read`: `bob +ops`, `bob 40..57 60` or `bob:40..57`.
+  /// Reads operands that name conversations or ranges of messages, such as `bob +ops`, `bob 40..57 60` or `bob:40..57`.
   ///
   /// The operands are either conversations, or one conversation with ranges of its messages. The returned ranges are
   /// nil if no operand has a range.

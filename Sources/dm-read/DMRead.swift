@@ -167,7 +167,7 @@ extension DMRead {
 extension ReadTarget {
   /// Whether `--since` or `--before` names a message, not a time.
   ///
-  /// A target with a message is only for the conversation of the message.
+  /// A message belongs to one conversation, so such a target cannot be used with `--everywhere`.
   fileprivate var namesMessage: Bool {
     switch self {
     case .before(.message), .since(.message, _), .since(_, before: .message?): true

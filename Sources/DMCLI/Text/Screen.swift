@@ -93,7 +93,8 @@ package struct Screen {
 
   /// A text as it is printed, with a line feed at its end.
   ///
-  /// The text is wrapped for a terminal, and its marks are replaced by colors or removed.
+  /// The text is wrapped for a terminal. Each `Mark` in it is replaced with an escape sequence, or is removed; without
+  /// colors, the marks of search hits become asterisks.
   package func rendered(_ text: String) -> [UInt8] { rendered(text, hasLinks: hasLinks) }
 
   private func rendered(_ text: String, hasLinks: Bool) -> [UInt8] {

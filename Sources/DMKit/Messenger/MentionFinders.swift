@@ -9,7 +9,7 @@ private struct MentionFinder {
   private var users: [ExactString: UserKey] = [:]
   /// The first characters of the handles; an `@` that has none of them after it is skipped quickly.
   private var firsts: Set<Unicode.Scalar> = []
-  /// The length of the longest handle, in characters.
+  /// The length of the longest handle, in Unicode scalars.
   private var longest = 0
 
   /// Linear in the number of participants.

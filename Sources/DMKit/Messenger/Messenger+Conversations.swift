@@ -58,8 +58,8 @@ extension Messenger {
   /// - Parameters:
   ///   - handles: the handles of the other users; empty for the direct conversation of the user with themselves.
   ///   - ifAbsent: whether to return an existing group without a title that has exactly these users, if there is one.
-  /// - Throws: `unknown_user`; `not_allowed` for a user that the acting user blocks; `ambiguous_title` if there are
-  ///   several such groups.
+  /// - Throws: `unknown_user`; `not_allowed` if a direct conversation must be created and the acting user blocks the
+  ///   other user; `ambiguous_title` if there are several such groups.
   public func createConversation(with handles: [Handle], ifAbsent: Bool = false) throws -> Conversation {
     try writing { session in
       let others = try session.userKeys(handles).filter { $0 != session.me }

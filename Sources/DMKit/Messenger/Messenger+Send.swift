@@ -28,9 +28,10 @@ extension Messenger {
   /// If one of the messages cannot be sent, none is sent.
   ///
   /// - Parameters:
-  ///   - batch: the message, once for each conversation.
+  ///   - batch: the message, once for each reference to a conversation.
   ///   - once: whether a message whose nonce was used before is returned as sent even if its text is different now.
-  /// - Returns: the messages, each with the first reference to its conversation.
+  /// - Returns: the sent messages; if several references name the same conversation, its message is returned with the
+  ///   first of these references.
   /// - Throws: like `send(_:)`.
   package func sendToAll(
     _ batch: [Outgoing], once: Bool = false
