@@ -93,7 +93,8 @@ extension Replica {
     try store.outbox.repeatOpen(in: row.key)
     if let audience { try restrictOpen(in: row, audience) }
     var settings: [Outbox.Act: Outbox.Row] = [:]
-    for operation in try store.outbox.done(in: row.key, after: 0) {
+    var reports: [Identifier?: Outbox.Row] = [:]
+    for operation in try store.outbox.done(in: row.key) {
       switch operation.act {
       case .begin, .group: try beginAgain(operation, row, audience)
       case .say: try sayAgain(operation, in: row, audience)
@@ -101,11 +102,13 @@ extension Replica {
       case .remove: try removeAgain(operation, audience)
       case .leave: if !isMember { try store.outbox.queueAgain(operation.key, nil) }
       case .title, .avatar, .expire: settings[operation.act] = operation
+      case .report: reports[operation.target] = operation
       default: break
       }
     }
-    // Only the last change of each setting is queued again, with the present value.
+    // Only the last change of each setting is queued again, with the present value; and the last report of each message.
     for operation in settings.values where isMember { try setAgain(operation, in: row) }
+    for operation in reports.values { try store.outbox.queueAgain(operation.key, nil) }
   }
 
   /// Makes the hub refuse the queued messages and edits of a group, if the group has members on the hub who are not its

@@ -127,6 +127,21 @@ extension Replica {
     if try store.blocks.hasBlocked(actor, by: me) { try session.putAside(log.row.key, of: me) }
   }
 
+  /// Whether an entry adds the user and gives them the history.
+  func givesHistory(_ entry: HubEntry) throws -> Bool {
+    try entry.kind == .joined && entry.meta.hasHistory && user(entry.meta.person) == me
+  }
+
+  /// Records that the history counts as read without a receipt on each of the user's machines.
+  ///
+  /// Otherwise, a mark of these messages as unread would not be a change of the own state.
+  func recordHistory(in conversation: ConversationKey) throws {
+    var row = try store.hubOwnStates.row(conversation) ?? HubOwnStates.Row(conversation: conversation)
+    guard row.mark == nil, !row.isChanged else { return try store.hubOwnStates.note(conversation, by: me) }
+    row.state = try Session(messenger, store, me).ownState(of: conversation).bytes
+    try store.hubOwnStates.write(row)
+  }
+
   private func leave(_ entry: HubEntry, _ session: Session, in log: inout Log) throws {
     let (user, heir) = (try user(entry.meta.person), try user(entry.meta.owner))
     if let heir { try admit(heir, to: log.row) }

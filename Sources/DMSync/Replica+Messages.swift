@@ -95,7 +95,7 @@ extension Replica {
 
   /// Removes a waiting message, because the same message was stored with the number that the hub gave it.
   func order(_ waiting: Waiting.Row, as id: Identifier, at address: Messages.Address) throws {
-    try store.hubAttachments.release(waiting.key)
+    try store.hubAttachments.discard(waiting.key)
     try store.waiting.delete(waiting.key)
     if waiting.id != id { try store.waiting.insertAlias(waiting.id, of: id) }
     try store.changes.append(

@@ -69,6 +69,7 @@ final class Replica {
     }
     try restoreMarks(log)
     if log.seesMore { return try beginAnew(id, .seesMore, nil) }
+    if try entries.contains(where: givesHistory) { try recordHistory(in: log.row.key) }
     if hasHistory { try store.changes.append(.conversation, conversation: log.row.key, at: .now) }
   }
 

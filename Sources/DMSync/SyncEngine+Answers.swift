@@ -74,7 +74,7 @@ extension SyncEngine {
   /// kept it.
   private func orderedBelowFloor(_ row: Outbox.Row, as id: Identifier) throws {
     guard let waiting = try store.waiting.row(at: row.key) else { return }
-    try store.hubAttachments.release(waiting.key)
+    try store.hubAttachments.discard(waiting.key)
     try store.waiting.delete(waiting.key)
     if waiting.id != id { try store.waiting.insertAlias(waiting.id, of: id) }
     try Session(messenger, store, hub().user).logWaiting(.waitingDeleted, row.key, in: waiting.conversation)
@@ -96,12 +96,12 @@ extension SyncEngine {
       // lost.
       return try store.outbox.postpone(row.key, until: nil)
     }
-    // The hub has lost the message of a report that is pushed again, or the message was deleted.
-    if row.isRepeated, row.act == .report { return try store.outbox.finish(row.key, rev: nil) }
     let mayComeBack = ["unknown_conversation", "not_allowed", "unknown_message", "unknown_user"].contains(fault)
     if row.isRepeated, mayComeBack, try !isOnTombstone(row) {
       return try store.outbox.postpone(row.key, until: .forever)
     }
+    // The reported message was deleted meanwhile.
+    if row.isRepeated, row.act == .report { return try store.outbox.finish(row.key, rev: nil) }
     try refuse(row, fault)
   }
 

@@ -31,6 +31,8 @@ extension SyncEngine {
     guard case .success(let handle) = Result(catching: { try Handle(person.handle) }) else { return }
     let user = try store.users.key(handle) ?? store.users.insert(handle, at: person.createdAt)
     try store.hub.set(person.id, of: user)
+    // A standby may lag.
+    if hello?.isStandby == true, person.rev <= before { return }
     let profile = HubPayload.profile(person.profile)
     let change = ProfileChange(
       displayName: profile.displayName ?? "", bio: profile.bio ?? "", avatarURL: profile.avatarURL ?? "",
@@ -38,7 +40,7 @@ extension SyncEngine {
     let isMe = try hub().user == user
     if isMe {
       if try store.outbox.pending().contains(where: { $0.act == .profile }) { return }
-      if try isLost(change, person.rev, before: before, handle) { return try pushProfileAgain(user) }
+      if try isLost(change, of: person, before: before, handle) { return try pushProfileAgain(user) }
       try store.outbox.note(profileRev: person.rev)
     }
     if let picture = profile.picture { try store.pictures.insert(picture) }
@@ -47,14 +49,10 @@ extension SyncEngine {
     if isMe, profile.picture == nil, try store.pictures.picture(profile.avatarURL) != nil { try pushProfileAgain(user) }
   }
 
-  /// Whether the hub's profile of the user is older than the last change that this store made to it.
-  ///
-  /// - Parameter rev: the rev of the hub's profile.
-  private func isLost(_ profile: ProfileChange, _ rev: Int64, before: Int64, _ handle: Handle) throws -> Bool {
-    guard let last = try store.outbox.profileRev(or: before), let user = try store.users.user(handle) else {
-      return false
-    }
-    return rev <= last && profile.changes(user)
+  /// Whether the hub has no profile of the user, or has one that is older than the last change that this store made to it.
+  private func isLost(_ profile: ProfileChange, of me: HubPerson, before: Int64, _ handle: Handle) throws -> Bool {
+    guard let user = try store.users.user(handle), profile.changes(user) else { return false }
+    return try me.profile == nil || store.outbox.profileRev(or: before).map { me.rev <= $0 } ?? false
   }
 
   private func pushProfileAgain(_ user: UserKey) throws {

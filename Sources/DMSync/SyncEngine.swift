@@ -110,9 +110,8 @@ package final class SyncEngine {
   @discardableResult private func compare(since horizon: String?) throws -> Bool {
     guard let hello else { throw HubFault.lost("the link is closed") }
     var comparison = try link.compare(since: horizon)
-    let isSetBack = try isSetBack(comparison)
-    let isAnother = horizon == nil || isSetBack
-    if isAnother { try forgetState(isSetBack: isSetBack) }
+    let isAnother = try horizon == nil || isSetBack(comparison, since: horizon)
+    if isAnother { try forgetState() }
     if isAnother, horizon != nil { comparison = try link.compare(since: nil) }
     (pace.comparedAt, answeredAt) = (monotonicMicroseconds(), .now)
     ownStates.compared(rev: comparison.ownRev, mustReread: try store.read(store.hubOwnStates.mustReread))
@@ -135,24 +134,24 @@ package final class SyncEngine {
   }
 
   /// Forgets the former state of the hub: a restored hub may lack operations that it acknowledged.
-  private func forgetState(isSetBack: Bool) throws {
+  private func forgetState() throws {
     try store.write {
       try store.outbox.requeue(acknowledged: true)
       if hello?.isStandby == true { return }
-      let isSame = try hub().epoch == hello?.epoch
-      if isSetBack || !isSame { try store.outbox.queueReportsAgain() }
-      try isSame ? store.hubOwnStates.set(rev: 0) : store.hubOwnStates.noteRestore()
+      if try hub().epoch == hello?.epoch {
+        try store.hubOwnStates.set(rev: 0)
+      } else {
+        try store.hubOwnStates.noteRestore()
+      }
     }
   }
 
   /// Whether the hub is in an earlier state than at the last comparison although its epoch is the same, for example because
   /// its virtual machine was reset to a snapshot.
-  private func isSetBack(_ comparison: HubComparison) throws -> Bool {
-    let hub = try hub()
-    guard hello?.isStandby == false, hello?.epoch == hub.epoch, let since = hub.horizon.flatMap({ Int64($0) }),
-      let now = Int64(comparison.horizon)
+  private func isSetBack(_ comparison: HubComparison, since horizon: String?) throws -> Bool {
+    guard hello?.isStandby == false, let since = horizon.flatMap({ Int64($0) }), let now = Int64(comparison.horizon)
     else { return false }
-    return try now < since || comparison.peopleRev < hub.peopleRev
+    return try now < since || comparison.peopleRev < hub().peopleRev
       || hello?.hasOwnStates == true && comparison.ownRev < store.read(store.hubOwnStates.rev)
   }
 

@@ -62,14 +62,36 @@ struct LostProfileTests {
   @Test func `a dropped change of the profile is not pushed after a restore`() throws {
     let (alice, phone) = (try hub.joined("alice"), try hub.joined("alice"))
     try connectAnewAndSettle([alice, phone])
+    try named("first", alice)
+    try connectAnewAndSettle([alice, phone])
     try named("dropped", alice)
-    try alice.store.execute("UPDATE outbox SET state = 3, fault = 'over_quota'")
+    try alice.store.execute("UPDATE outbox SET state = 3, fault = 'over_quota' WHERE state = 0")
     #expect(try alice.messenger.drop([]).count == 1)
+    hub.model.startedAt = Timestamp(microseconds: 2)
+    try connectAnewAndSettle([alice, phone])
+    #expect(try names([alice, phone]) == ["first", "first", "first"])
     try named("phone", phone)
     try connectAnewAndSettle([phone])
-    hub.model.restore(hub.model)
+    let backup = hub.model
+    hub.model.restore(backup)
     try connectAnewAndSettle([alice, phone])
     #expect(try names([alice, phone]) == ["phone", "phone", "phone"])
+  }
+
+  @Test func `the profile of another user stays if a standby has an older one`() throws {
+    let (alice, bob) = (try hub.joined("alice"), try hub.joined("bob"))
+    try connectAnewAndSettle([alice, bob])
+    var standby = hub.model
+    try named("new", alice)
+    try connectAnewAndSettle([alice, bob])
+    let primary = hub.model
+    (standby.isStandby, standby.startedAt) = (true, Timestamp(microseconds: 2))
+    hub.model = standby
+    bob.engine.close()
+    try bob.sync()
+    hub.model = primary
+    try connectAnewAndSettle([bob])
+    #expect(try names([alice, bob]) == ["new", "new", "new"])
   }
 
   @Test func `a standby that lags does not replace the profile, and gets it when it becomes the primary`() throws {
@@ -90,7 +112,20 @@ struct LostProfileTests {
     #expect(try names([alice]) == ["new", "new"])
   }
 
-  @Test func `a report that a restored hub has lost is pushed again, unless its message is gone`() throws {
+  @Test func `if the hub has lost the profile and the person, the machine that joins again keeps the profile`() throws {
+    let alice = try hub.joined("alice")
+    try named("Alice A.", alice)
+    try connectAnewAndSettle([alice])
+    let person = try #require(hub.model.persons.values.first)
+    let rev = hub.model.peopleRev + 1
+    hub.model.peopleRev = rev
+    hub.model.persons[person.id]?.profile = nil
+    hub.model.persons[person.id]?.rev = rev
+    try connectAnewAndSettle([alice])
+    #expect(try names([alice]) == ["Alice A.", "Alice A."])
+  }
+
+  @Test func `reports of a log that is pulled again are pushed again, except for a message that was deleted`() throws {
     let (alice, bob) = (try hub.joined("alice"), try hub.joined("bob"))
     for machine in [alice, bob] { try machine.sync() }
     for text in ["buy this", "and this"] { try alice.say(text, to: "bob") }
@@ -99,7 +134,8 @@ struct LostProfileTests {
     for message in ["alice:1", "alice:2"] {
       try bob.messenger.edit([Edit(MessageReference(message), .report(reason: "spam"))]).forEach { _ = try $0.get() }
     }
-    try connectAnewAndSettle([bob])
+    try alice.say("lost", to: "bob")
+    try connectAnewAndSettle([alice, bob])
     #expect(hub.model.reports.values.map(\.count) == [2])
     hub.model.restore(backup)
     try alice.messenger.edit([Edit(MessageReference("bob:1"), .delete(forEveryone: true))]).forEach { _ = try $0.get() }

@@ -52,6 +52,24 @@ struct OwnStateTests: OwnStateScene {
     for machine in [first, second, alice] { try machine.check() }
   }
 
+  @Test func `messages of the history that a user marks as unread are unread on all of their machines`() throws {
+    let (alice, first, second) = try machines()
+    _ = try hub.joined("carol")
+    try settle([alice])
+    _ = try alice.messenger.createGroup(titled: "ops", with: [Handle("carol")])
+    for text in ["one", "two"] { try alice.say(text, to: "+ops") }
+    try settle([alice])
+    _ = try alice.messenger.add([Handle("bob")], to: .title("ops"), withHistory: true)
+    try settle([alice, first, second])
+    #expect(try conversation(second, "+ops").unreadCount == 0)
+    var options = Messenger.MarkOptions()
+    options.act = .unread
+    _ = try first.messenger.markRead(.ranges([RangeReference(from: 2, to: 3)]), in: .title("ops"), options)
+    try settle([first, second])
+    #expect(try [first, second].map { try conversation($0, "+ops").unreadCount } == [2, 2])
+    for machine in [first, second] { try machine.check() }
+  }
+
   @Test func `a deleted conversation is gone on all machines, until a new message comes`() throws {
     let (alice, first, second) = try machines()
     try change(.deleted, on: first)

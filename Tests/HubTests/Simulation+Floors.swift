@@ -47,10 +47,13 @@ extension Simulation {
   }
 
   /// Lets each machine fetch the messages that it has not kept.
+  ///
+  /// A fetched message that the person had deleted for themselves is hidden again, which changes the own state.
   func fillFloors() throws {
     for machine in machines {
       try machine.readBelowFloors()
       try machine.settle()
     }
+    _ = try settle()
   }
 }

@@ -193,13 +193,12 @@ extension Messenger {
   /// - Throws: `no_hub`, `unknown_message` for a name that no such operation has.
   package func drop(_ names: [String]) throws -> [OutboxItem] {
     try change(names, where: { $0.state == .refused || $0.isPostponed }) { row, session in
-      if row.act == .say, let waiting = try session.store.waiting.row(at: row.key) {
-        try session.cancel(waiting)
-      } else if [.profile, .report].contains(row.act) {
-        // A finished one would be pushed again after a restore of the hub.
-        try session.store.outbox.delete(row.key)
-      } else {
-        try session.store.outbox.cancel(row.key)
+      switch row.act {
+      case .say: try session.store.waiting.row(at: row.key).map(session.cancel) ?? session.store.outbox.cancel(row.key)
+      case .profile: try session.dropProfile(row.key)
+      // A finished report would be pushed again after a restore of the hub.
+      case .report: try session.store.outbox.delete(row.key)
+      default: try session.store.outbox.cancel(row.key)
       }
     }
   }

@@ -162,6 +162,13 @@ extension Session {
           picture: store.pictures.picture(user.avatarURL))))
   }
 
+  /// Discards a change of the profile; the store takes the profile of the hub again at the next connection.
+  func dropProfile(_ key: OutboxKey) throws {
+    try store.outbox.delete(key)
+    try store.outbox.forgetProfiles()
+    try store.hub.set(peopleRev: 0)
+  }
+
   /// Queues a message, which is shown at once as waiting.
   func say(
     _ message: Messages.NewMessage, in row: Conversations.Row, isLax: Bool
@@ -225,7 +232,7 @@ extension Session {
       try queue(.delete, in: waiting.conversation, about: waiting.id)
     } else {
       for operation in try store.outbox.pending(about: waiting.id) { try store.outbox.cancel(operation.key) }
-      try store.hubAttachments.release(waiting.key)
+      try store.hubAttachments.discard(waiting.key)
       try store.waiting.delete(waiting.key)
     }
     try logWaiting(.waitingDeleted, waiting.key, in: waiting.conversation)

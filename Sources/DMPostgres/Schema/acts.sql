@@ -169,7 +169,7 @@ begin
   select r.* into known from dm.report r where r.reporter = request.actor and r.message = t.id;
   -- After a restore of the hub, a machine pushes its reports again. These do not change a report that the hub has, because
   -- the message may have changed since the report.
-  if known.id is null or known.reason is distinct from reason then
+  if known.id is null or not coalesce((request.arguments->>'lax')::boolean, false) then
     insert into dm.report as r (reporter, conv, seq, message, sender, reason, payload)
       values (request.actor, t.conv, t.seq, t.id, t.actor, reason, t.payload)
       on conflict (reporter, message) do update

@@ -86,16 +86,19 @@ begin
 end $$;
 
 -- Adds a login for the person with a handle. If there is no such person, adds the person first; if the person is
--- disabled, enables the person again.
+-- disabled, enables the person again. The rev of any other person stays, because their profile does not change.
 create or replace function dm.enter(p_handle text, p_role name, days integer) returns void language plpgsql volatile
 security definer set search_path = pg_catalog, pg_temp as $$
 declare
   next bigint;
   someone bigint;
 begin
-  update dm.people set rev = rev + 1 returning rev into next;
-  insert into dm.person as p (handle, rev) values (p_handle, next)
-    on conflict (handle) do update set disabled_at = null, rev = next returning p.id into someone;
+  select p.id into someone from dm.person p where p.handle = p_handle and p.disabled_at is null;
+  if someone is null then
+    update dm.people set rev = rev + 1 returning rev into next;
+    insert into dm.person as p (handle, rev) values (p_handle, next)
+      on conflict (handle) do update set disabled_at = null, rev = next returning p.id into someone;
+  end if;
   insert into dm.login (role, person, invited_until) values (p_role, someone, now() + make_interval(days => days));
 end $$;
 

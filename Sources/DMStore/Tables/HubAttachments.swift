@@ -1,7 +1,7 @@
 package import DMModel
 
 // Reads: attachment, hub_attachment.
-// Writes: hub_attachment.
+// Writes: attachment, hub_attachment.
 
 /// The files on the hub that belong to attachments, and the attachments of messages that wait for the hub.
 package struct HubAttachments {
@@ -109,12 +109,41 @@ package struct HubAttachments {
     try update.run()
   }
 
-  /// Removes the attachments from a message that waited, because the message got a number or was cancelled.
+  /// Removes the attachments from a message that waited, because the message got a number.
   package func release(_ waiting: OutboxKey) throws {
     var update = try store.connection.prepare(
       "UPDATE hub_attachment SET waiting = NULL, place = NULL WHERE waiting = ?")
     update.bind(waiting)
     try update.run()
+  }
+
+  /// Removes the attachments from a message that waited, because the message was cancelled, or because another machine
+  /// has sent it.
+  ///
+  /// An attachment whose content is not in this store is deleted, because it can never be sent: its content was
+  /// forwarded, but was not fetched.
+  package func discard(_ waiting: OutboxKey) throws {
+    var absent: [Int64] = []
+    do {
+      var statement = try store.connection.prepare(
+        """
+        SELECT id, sha256 FROM attachment WHERE message IS NULL
+        AND id IN (SELECT attachment FROM hub_attachment WHERE waiting = ?)
+        """)
+      statement.bind(waiting)
+      while try statement.step() {
+        guard let hash = statement.withBytes(1, { $0.flatMap(ContentHash.init) }) else { continue }
+        if store.location.contents.size(of: hash) == nil { absent.append(statement.int64(0)) }
+      }
+    }
+    try release(waiting)
+    for sql in ["DELETE FROM hub_attachment WHERE attachment = ?", "DELETE FROM attachment WHERE id = ?"] {
+      for key in absent {
+        var delete = try store.connection.prepare(text: sql)
+        delete.bind(key)
+        try delete.run()
+      }
+    }
   }
 
   // MARK: Removing

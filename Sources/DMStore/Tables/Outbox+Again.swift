@@ -33,18 +33,6 @@ extension Outbox {
     store.rings = true
   }
 
-  /// Queues the finished reports again, because the hub was restored; a report has no entry that could be compared.
-  package func queueReportsAgain() throws {
-    var update = try store.connection.prepare(
-      """
-      UPDATE outbox SET state = 0, is_repeated = 1, not_before = NULL, fault = NULL
-      WHERE state = 4 AND act = ? AND target IS NOT NULL
-      """)
-    update.bind(Act.report.stored)
-    try update.run()
-    store.rings = true
-  }
-
   /// The rev of the user's profile that was last read from the hub after this store changed the profile; `rev` if none
   /// was read since then; nil if this store has not changed the profile in the last 30 days.
   package func profileRev(or rev: Int64) throws -> Int64? {
@@ -53,6 +41,13 @@ extension Outbox {
     statement.bind(rev)
     statement.bind(Act.profile.stored)
     return try statement.step() ? statement.int64(0) : nil
+  }
+
+  /// Deletes the finished changes of the profile, so that a restored hub's profile replaces the one of this store.
+  package func forgetProfiles() throws {
+    var delete = try store.connection.prepare("DELETE FROM outbox WHERE state = 4 AND act = ? AND target IS NULL")
+    delete.bind(Act.profile.stored)
+    try delete.run()
   }
 
   /// Records the rev of the user's profile that was read from the hub, with the finished changes of the profile.

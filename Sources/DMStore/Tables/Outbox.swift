@@ -141,12 +141,10 @@ package struct Outbox {
     try rows("WHERE conversation = ? AND state < 4 ORDER BY id") { $0.bind(conversation) }
   }
 
-  /// The finished operations in a conversation whose entries come after a rev, in the order in which the user did them.
-  package func done(in conversation: ConversationKey, after rev: Int64) throws -> [Row] {
-    try rows("WHERE conversation = ? AND state = 4 AND rev > ? ORDER BY id") {
-      $0.bind(conversation)
-      $0.bind(rev)
-    }
+  /// The finished operations in a conversation that have an entry, and the finished reports, which have none; in the
+  /// order in which the user did them.
+  package func done(in conversation: ConversationKey) throws -> [Row] {
+    try rows("WHERE conversation = ? AND state = 4 AND (rev > 0 OR act = 15) ORDER BY id") { $0.bind(conversation) }
   }
 
   /// Counts queued and refused operations, without delivery receipts, and without queued operations on lost messages.
