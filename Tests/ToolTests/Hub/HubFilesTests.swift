@@ -149,6 +149,22 @@ struct HubFilesTests: FileTests {
     try carriers.end()
   }
 
+  @Test func `a cancelled forward of a file that was never fetched leaves no attachment`() throws {
+    let (hub, alice, bob) = try linked()
+    _ = try hub.machine("carol")
+    _ = try attach([file(2_000_000, "large", in: alice)], to: "bob", alice)
+    try alice.sync()
+    try bob.sync()
+    try bob.done("dm-send", ["--forward", "alice:1", "carol"])
+    let forward = try #require(bob.done("dm-tail", ["carol"]).record["id"]?.string)
+    try bob.done("dm-edit", ["delete", "--for-everyone", forward])
+    try alice.done("dm-edit", ["delete", "--for-everyone", "bob:1"])
+    try alice.sync()
+    try bob.sync()
+    #expect(try contents(of: bob) == 0)
+    try bob.done("dm-doctor", ["check", "--deep"])
+  }
+
   @Test func `an edited message keeps its files, also for a member who joins later`() throws {
     let (hub, alice, bob) = try linked()
     _ = try hub.machine("carol")
