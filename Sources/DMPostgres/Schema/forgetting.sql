@@ -69,6 +69,10 @@ begin
   -- Locks the person before their own states, as dm1.own_states does, so that the two never deadlock.
   perform 1 from dm.person p where p.id = p_person for no key update;
   delete from dm.own_state s where s.person = p_person;
+  update dm.person p set kept = p.kept - r.bytes
+    from (
+      select x.reporter, sum(octet_length(x.payload)) as bytes from dm.report x where x.sender = p_person group by 1) r
+    where p.id = r.reporter and r.bytes > 0;
   update dm.report r set payload = null where r.sender = p_person;
   update dm.report r set reason = null where r.reporter = p_person;
   update dm.people set rev = rev + 1 returning rev into next;

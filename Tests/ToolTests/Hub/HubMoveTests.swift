@@ -152,6 +152,12 @@ struct HubMoveTests {
     for machine in [alice, bob] { try machine.sync() }
     #expect(try bob.done("dm-tail", ["alice", "2", "--peek"]).record["reactions"] != nil)
     #expect(try hub.run(["forget", "alice"]).status == .exit(64))
+    let (keptText, sizeText) = (
+      try hub.sql("SELECT kept FROM dm.person WHERE handle = 'bob'"),
+      try hub.sql("SELECT sum(octet_length(payload)) FROM dm.report")
+    )
+    let kept = try #require(Int(keptText.dropLast()))
+    let size = try #require(Int(sizeText.dropLast()))
     let erased = try hub.hub(["forget", "alice", "--force"]).record
     #expect(erased["message_count"]?.int == 3 && erased["group_count"]?.int == 1, "\(erased)")
     try bob.sync()
@@ -162,6 +168,7 @@ struct HubMoveTests {
     #expect(try !bob.done("dm-user", ["show", "alice"]).stdout.contains("Alice A."))
     let report = try hub.hub(["reports"]).record
     #expect(report["text"] == nil && report["sender"]?.string == "alice")
+    #expect(try hub.sql("SELECT kept FROM dm.person WHERE handle = 'bob'") == "\(kept - size)\n")
     #expect(
       try hub.sql(
         "SELECT count(*) FROM dm.entry e JOIN dm.person p ON p.id = e.actor "
