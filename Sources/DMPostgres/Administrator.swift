@@ -110,17 +110,19 @@ package final class Administrator {
   package func closeReports(of message: Identifier?) throws -> Int {
     try installedVersion()
     try refuseMoved()
-    let counts = try connection.rows(
-      """
-      WITH open AS (SELECT r.id, r.reporter, r.payload FROM dm.report r
-        WHERE r.closed_at IS NULL AND ($1::uuid IS NULL OR r.message = $1::uuid) FOR UPDATE),
-      closed AS (UPDATE dm.report r SET closed_at = now(), payload = NULL FROM open o WHERE r.id = o.id),
-      freed AS (UPDATE dm.person p SET kept = p.kept - o.bytes FROM (
-        SELECT reporter, sum(octet_length(payload)) AS bytes FROM open GROUP BY reporter) o
-        WHERE p.id = o.reporter AND o.bytes > 0)
-      SELECT count(*) FROM open
-      """, [message?.description]
-    ) { Int(clamping: try $0.integer(0)) }
+    let counts = try persist {
+      try connection.rows(
+        """
+        WITH open AS (SELECT r.id, r.reporter, r.payload FROM dm.report r
+          WHERE r.closed_at IS NULL AND ($1::uuid IS NULL OR r.message = $1::uuid) FOR UPDATE),
+        closed AS (UPDATE dm.report r SET closed_at = now(), payload = NULL FROM open o WHERE r.id = o.id),
+        freed AS (UPDATE dm.person p SET kept = p.kept - o.bytes FROM (
+          SELECT reporter, sum(octet_length(payload)) AS bytes FROM open GROUP BY reporter) o
+          WHERE p.id = o.reporter AND o.bytes > 0)
+        SELECT count(*) FROM open
+        """, [message?.description]
+      ) { Int(clamping: try $0.integer(0)) }
+    }
     return counts.first ?? 0
   }
 

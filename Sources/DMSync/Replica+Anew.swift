@@ -108,7 +108,10 @@ extension Replica {
     }
     // Only the last change of each setting is queued again, with the present value; and the last report of each message.
     for operation in settings.values where isMember { try setAgain(operation, in: row) }
-    for operation in reports.values { try store.outbox.queueAgain(operation.key, nil) }
+    for (message, operation) in reports {
+      let isNew = try message.map(store.outbox.pending(about:))?.contains { $0.act == .report } ?? false
+      if !isNew { try store.outbox.queueAgain(operation.key, nil) }
+    }
   }
 
   /// Makes the hub refuse the queued messages and edits of a group, if the group has members on the hub who are not its

@@ -135,10 +135,14 @@ extension Replica {
   /// Records that the history counts as read without a receipt on each of the user's machines.
   ///
   /// Otherwise, a mark of these messages as unread would not be a change of the own state.
-  func recordHistory(in conversation: ConversationKey) throws {
+  ///
+  /// - Parameter join: the number of the announcement that gives the user the history.
+  func recordHistory(upTo join: Int, in conversation: ConversationKey) throws {
     var row = try store.hubOwnStates.row(conversation) ?? HubOwnStates.Row(conversation: conversation)
     guard row.mark == nil, !row.isChanged else { return try store.hubOwnStates.note(conversation, by: me) }
-    row.state = try Session(messenger, store, me).ownState(of: conversation).bytes
+    var state = try Session(messenger, store, me).ownState(of: conversation)
+    state.lastSeq = join
+    row.state = state.bytes
     try store.hubOwnStates.write(row)
   }
 

@@ -69,7 +69,7 @@ final class Replica {
     }
     try restoreMarks(log)
     if log.seesMore { return try beginAnew(id, .seesMore, nil) }
-    if try entries.contains(where: givesHistory) { try recordHistory(in: log.row.key) }
+    if let join = try entries.last(where: givesHistory)?.seq { try recordHistory(upTo: join, in: log.row.key) }
     if hasHistory { try store.changes.append(.conversation, conversation: log.row.key, at: .now) }
   }
 

@@ -185,9 +185,12 @@ struct OwnStateTaking {
     // An earlier rev comes from a restored hub, or from a standby that lags.
     let isSetBack = state.rev <= row.rev && row.mark != nil
     if isSetBack, engine.hello?.isStandby != false { return }
-    // Before the first exchange of a state, all its fields in this store count as changed, so that they are kept.
-    let isChanged = isSetBack || row.isChanged || held == nil
-    let base = OwnState(of: row) ?? OwnState()
+    let recorded = OwnState(of: row) ?? OwnState()
+    // Before the first exchange of a state, all its fields in this store count as changed, so that they are kept. This is
+    // also true if the other machine did not have the history that this store has recorded.
+    let lacksHistory = row.mark == nil && recorded.lastSeq > OwnState(bytes: state.state)?.lastSeq ?? 0
+    let isChanged = isSetBack || row.isChanged || held == nil || lacksHistory
+    let base = lacksHistory ? OwnState() : recorded
     let isNewer = row.isFromBeforeRestore && state.isPresent
     let given = row.given.compactMap(OwnState.init(bytes:))
     (row.rev, row.mark, row.state, row.given) = (state.rev, state.mark, state.state, [])

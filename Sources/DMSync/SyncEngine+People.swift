@@ -51,8 +51,10 @@ extension SyncEngine {
 
   /// Whether the hub has no profile of the user, or has one that is older than the last change that this store made to it.
   private func isLost(_ profile: ProfileChange, of me: HubPerson, before: Int64, _ handle: Handle) throws -> Bool {
-    guard let user = try store.users.user(handle), profile.changes(user) else { return false }
-    return try me.profile == nil || store.outbox.profileRev(or: before).map { me.rev <= $0 } ?? false
+    guard let last = try store.outbox.profileRev(or: before), let user = try store.users.user(handle) else {
+      return false
+    }
+    return (me.profile == nil || me.rev <= last) && profile.changes(user)
   }
 
   private func pushProfileAgain(_ user: UserKey) throws {

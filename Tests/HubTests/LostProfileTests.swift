@@ -94,6 +94,16 @@ struct LostProfileTests {
     #expect(try names([alice, bob]) == ["new", "new", "new"])
   }
 
+  @Test func `a dropped first change of the profile does not come back`() throws {
+    let alice = try hub.joined("alice")
+    try connectAnewAndSettle([alice])
+    try named("dropped", alice)
+    try alice.store.execute("UPDATE outbox SET state = 3, fault = 'over_quota' WHERE state = 0")
+    #expect(try alice.messenger.drop([]).count == 1)
+    try connectAnewAndSettle([alice])
+    #expect(try names([alice]) == [nil, nil])
+  }
+
   @Test func `a standby that lags does not replace the profile, and gets it when it becomes the primary`() throws {
     let alice = try hub.joined("alice")
     try named("old", alice)

@@ -70,6 +70,25 @@ struct OwnStateTests: OwnStateScene {
     for machine in [first, second] { try machine.check() }
   }
 
+  @Test func `a new machine keeps the history read if the hub's own state is from before it was given`() throws {
+    let (alice, first, _) = try machines()
+    _ = try alice.messenger.createGroup(titled: "ops", with: [Handle("bob")])
+    try alice.say("one", to: "+ops")
+    try settle([alice, first])
+    try change(.pinned(true), of: "+ops", on: first)
+    _ = try first.messenger.markRead(.all, in: .title("ops"))
+    try settle([first])
+    _ = try alice.messenger.remove([Handle("bob")], from: .title("ops"))
+    for text in ["two", "three"] { try alice.say(text, to: "+ops") }
+    _ = try alice.messenger.add([Handle("bob")], to: .title("ops"), withHistory: true)
+    try settle([alice])
+    let new = try hub.joined("bob")
+    try settle([new])
+    #expect(try conversation(new, "+ops").isPinned && conversation(new, "+ops").unreadCount == 0)
+    try settle([first, new])
+    #expect(try conversation(first, "+ops").unreadCount == 0)
+  }
+
   @Test func `a deleted conversation is gone on all machines, until a new message comes`() throws {
     let (alice, first, second) = try machines()
     try change(.deleted, on: first)

@@ -54,6 +54,12 @@ declare
   next bigint;
   count integer := 0;
 begin
+  -- Before the groups are locked, as in a push, so that the two do not deadlock.
+  update dm.person p set kept = p.kept - r.bytes
+    from (
+      select x.reporter, sum(octet_length(x.payload)) as bytes from dm.report x where x.sender = p_person group by 1) r
+    where p.id = r.reporter and r.bytes > 0;
+  update dm.report r set payload = null where r.sender = p_person;
   for c in
     select x.* from dm.conversation x join dm.member m on m.conv = x.id
     where m.person = p_person and upper_inf(m.sees) and x.is_group order by x.id for no key update of x
@@ -69,11 +75,6 @@ begin
   -- Locks the person before their own states, as dm1.own_states does, so that the two never deadlock.
   perform 1 from dm.person p where p.id = p_person for no key update;
   delete from dm.own_state s where s.person = p_person;
-  update dm.person p set kept = p.kept - r.bytes
-    from (
-      select x.reporter, sum(octet_length(x.payload)) as bytes from dm.report x where x.sender = p_person group by 1) r
-    where p.id = r.reporter and r.bytes > 0;
-  update dm.report r set payload = null where r.sender = p_person;
   update dm.report r set reason = null where r.reporter = p_person;
   update dm.people set rev = rev + 1 returning rev into next;
   update dm.person p set profile = null, shows_presence = false, rev = next,

@@ -5,13 +5,14 @@ package import DMModel
 
 /// The operations that are pushed again because the hub was restored.
 extension Outbox {
-  /// Marks the unfinished operations of a conversation as repeated, because the hub was restored.
+  /// Marks the unfinished operations of a conversation as repeated, because the hub was restored; a report is not, because
+  /// the hub would then ignore a new reason.
   ///
   /// If the hub refuses a repeated operation because the hub lacks the conversation, message or user, the operation is
   /// postponed, and does not count as refused.
   package func repeatOpen(in conversation: ConversationKey) throws {
     var update = try store.connection.prepare(
-      "UPDATE outbox SET is_repeated = 1 WHERE conversation = ? AND state < 3")
+      "UPDATE outbox SET is_repeated = 1 WHERE conversation = ? AND state < 3 AND act <> 15")
     update.bind(conversation)
     try update.run()
   }
