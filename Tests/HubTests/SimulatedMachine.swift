@@ -150,6 +150,9 @@ final class SimulatedMachine {
     }
   }
 
+  /// Ends the connection to the hub; the next `sync` connects again.
+  func disconnect() { engine.close() }
+
   /// One attempt to transfer files, which may fail.
   func carryFiles() throws {
     do {

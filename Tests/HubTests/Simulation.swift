@@ -58,11 +58,12 @@ final class Simulation {
     }
   }
 
-  /// Backs the hub up, or restores it.
+  /// Backs the hub up, or restores it, which ends all connections.
   private func setBack() {
     if dice.chance(6) { backup = hub.model }
     guard dice.chance(2), let backup else { return }
     hub.model.restore(backup)
+    for machine in machines { machine.disconnect() }
     restores += 1
   }
 
