@@ -58,11 +58,12 @@ final class Simulation {
     }
   }
 
-  /// Backs the hub up, or restores it, which ends all connections.
+  /// Backs the hub up, or restores it, which ends all connections and the requests that are on their way.
   private func setBack() {
     if dice.chance(6) { backup = hub.model }
     guard dice.chance(2), let backup else { return }
     hub.model.restore(backup)
+    hub.ghosts = []
     for machine in machines { machine.disconnect() }
     restores += 1
   }

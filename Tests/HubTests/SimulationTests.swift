@@ -40,7 +40,7 @@ struct SimulationTests {
   @Test(
     arguments: [
       705_273, 80_002_235, 80_007_038, 90_006_065, 860_798_809, 1_518_044_689, 1_518_043_987, 31_197, 31_319, 2_001_619,
-      2_007_732, 3_005_813,
+      2_007_732, 3_005_813, 8_000_998, 8_001_036, 8_001_746,
     ] as [UInt64])
   func `seeds that once found a bug pass`(seed: UInt64) throws { _ = try holds(seed) }
 
