@@ -25,7 +25,9 @@ package struct DMImport: Program {
   package static func run(_ call: Invocation) throws {
     try call.arguments.atMost(1)
     let path = call.arguments.operands.first
-    if path == nil, isTerminal(.input) { throw usage("standard input is a terminal; pipe JSON lines into dm-import, or name a FILE; see --help") }
+    if path == nil, isTerminal(.input) {
+      throw usage("standard input is a terminal; pipe JSON lines into dm-import, or name a FILE; see --help")
+    }
     let rehearsal = try call.arguments[dryRun] ? Rehearsal(of: call.messenger()) : nil
     let messenger = try rehearsal?.messenger ?? call.messenger()
     let files = try ImportedFiles(call, messenger)

@@ -43,7 +43,9 @@ package struct DMList: Program {
     if call.arguments[follow] { return try list.follow() }
     try call.inPages { try list.print() }
     if call.arguments[count] { return }
-    if list.isEmpty, call.arguments[unread] { try call.note("nothing is unread; 'dm-list' also lists conversations that you have read") }
+    if list.isEmpty, call.arguments[unread] {
+      try call.note("nothing is unread; 'dm-list' also lists conversations that you have read")
+    }
     if list.isEmpty, let text = try call.arguments[match] {
       try call.note("no conversation has '\(text)' in its name or its people; 'dm-list' has all")
     }

@@ -19,7 +19,9 @@ package struct DMMCP: Program {
   package static func run(_ call: Invocation) throws {
     try call.arguments.atMost(0)
     try call.arguments.refuse([Common.quiet, Common.text]) { "'\($0)' does not go with JSON-RPC; leave it out" }
-    if isTerminal(.input) { throw usage("standard input is a terminal; let an agent start dm-mcp, and write JSON-RPC to it; see --help") }
+    if isTerminal(.input) {
+      throw usage("standard input is a terminal; let an agent start dm-mcp, and write JSON-RPC to it; see --help")
+    }
     let only = try call.arguments.all(only)
     let settings = AgentServer.Settings(
       name: command.name, version: version, isReadOnly: call.arguments[readOnly], only: only.isEmpty ? nil : only)
