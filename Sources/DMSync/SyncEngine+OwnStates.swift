@@ -185,17 +185,17 @@ struct OwnStateTaking {
     // An earlier rev comes from a restored hub, or from a standby that lags.
     let isSetBack = state.rev <= row.rev && row.mark != nil
     if isSetBack, engine.hello?.isStandby != false { return }
-    let recorded = OwnState(of: row) ?? OwnState()
+    let (recorded, written) = (OwnState(of: row) ?? OwnState(), OwnState(bytes: state.state))
     // Before the first exchange of a state, all its fields in this store count as changed, so that they are kept. This is
     // also true if the other machine did not have the history that this store has recorded.
-    let lacksHistory = row.mark == nil && recorded.lastSeq > OwnState(bytes: state.state)?.lastSeq ?? 0
+    let lacksHistory = row.mark == nil && recorded.lastSeq > written?.lastSeq ?? 0
     let isChanged = isSetBack || row.isChanged || held == nil || lacksHistory
     let base = lacksHistory ? OwnState() : recorded
     let isNewer = row.isFromBeforeRestore && state.isPresent
     let given = row.given.compactMap(OwnState.init(bytes:))
     (row.rev, row.mark, row.state, row.given) = (state.rev, state.mark, state.state, [])
     // A later version of this program has written the state, so it is stored, but not merged.
-    guard let theirs = OwnState(bytes: state.state) else { return rows.append(row) }
+    guard let theirs = written else { return rows.append(row) }
     let mine = try session.ownState(of: key)
     // The fields of this store replace all fields of a state from the backup of a restored hub. If another machine has
     // written the state after the restore, only the fields that were changed here replace those of the state. In both

@@ -34,29 +34,27 @@ extension Outbox {
     store.rings = true
   }
 
+  /// An SQL condition for the finished changes of the profile.
+  private static let isDoneProfile = "state = 4 AND act = \(Act.profile.stored) AND target IS NULL"
+
   /// The rev of the user's profile that was last read from the hub after this store changed the profile; `rev` if none
   /// was read since then; nil if this store has not changed the profile in the last 30 days.
   package func profileRev(or rev: Int64) throws -> Int64? {
     var statement = try store.connection.prepare(
-      "SELECT coalesce(rev, ?) FROM outbox WHERE state = 4 AND act = ? AND target IS NULL ORDER BY id DESC LIMIT 1")
+      text: "SELECT coalesce(rev, ?) FROM outbox WHERE \(Self.isDoneProfile) ORDER BY id DESC LIMIT 1")
     statement.bind(rev)
-    statement.bind(Act.profile.stored)
     return try statement.step() ? statement.int64(0) : nil
   }
 
   /// Deletes the finished changes of the profile, so that a restored hub's profile replaces the one of this store.
   package func forgetProfiles() throws {
-    var delete = try store.connection.prepare("DELETE FROM outbox WHERE state = 4 AND act = ? AND target IS NULL")
-    delete.bind(Act.profile.stored)
-    try delete.run()
+    try store.connection.execute("DELETE FROM outbox WHERE \(Self.isDoneProfile)")
   }
 
   /// Records the rev of the user's profile that was read from the hub, with the finished changes of the profile.
   package func note(profileRev rev: Int64) throws {
-    var update = try store.connection.prepare(
-      "UPDATE outbox SET rev = ? WHERE state = 4 AND act = ? AND target IS NULL")
+    var update = try store.connection.prepare(text: "UPDATE outbox SET rev = ? WHERE \(Self.isDoneProfile)")
     update.bind(rev)
-    update.bind(Act.profile.stored)
     try update.run()
   }
 
