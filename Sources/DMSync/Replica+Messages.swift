@@ -97,7 +97,7 @@ extension Replica {
   func order(_ waiting: Waiting.Row, as id: Identifier, at address: Messages.Address) throws {
     try store.hubAttachments.discard(waiting.key)
     try store.waiting.delete(waiting.key)
-    if waiting.id != id { try store.waiting.insertAlias(waiting.id, of: id) }
+    try store.waiting.record(id, asHubIdOf: waiting.id)
     try store.changes.append(
       .ordered, conversation: address.conversation, user: me, seqs: address.seq...address.seq, at: .now)
   }

@@ -76,7 +76,7 @@ extension SyncEngine {
     guard let waiting = try store.waiting.row(at: row.key) else { return }
     try store.hubAttachments.discard(waiting.key)
     try store.waiting.delete(waiting.key)
-    if waiting.id != id { try store.waiting.insertAlias(waiting.id, of: id) }
+    try store.waiting.record(id, asHubIdOf: waiting.id)
     try Session(messenger, store, hub().user).logWaiting(.waitingDeleted, row.key, in: waiting.conversation)
   }
 

@@ -130,10 +130,15 @@ package struct Waiting {
     try delete.run()
   }
 
-  /// Records the id under which a message waited, if the hub has given the message another id.
-  package func insertAlias(_ id: Identifier, of message: Identifier) throws {
-    var insert = try store.connection.prepare(
-      "INSERT INTO message_alias (uuid, message) VALUES (?, ?) ON CONFLICT DO NOTHING")
+  /// Records under which id the hub keeps the message that waited under an id.
+  ///
+  /// After a hub was restored, the hub may keep a message under its own id that it had kept under another.
+  package func record(_ message: Identifier, asHubIdOf id: Identifier) throws {
+    var delete = try store.connection.prepare("DELETE FROM message_alias WHERE uuid = ?")
+    delete.bind(id)
+    try delete.run()
+    if id == message { return }
+    var insert = try store.connection.prepare("INSERT INTO message_alias (uuid, message) VALUES (?, ?)")
     insert.bind(id)
     insert.bind(message)
     try insert.run()
