@@ -3,13 +3,13 @@ import PackageDescription
 
 /// Adding a program is adding its name here and in `Sources/dm/Programs.swift`, and a folder of that name under `Sources`.
 let programs = [
-  "dm-attach", "dm-chat", "dm-conversation", "dm-doctor", "dm-edit", "dm-hub", "dm-import", "dm-list", "dm-mcp",
-  "dm-read", "dm-search", "dm-send", "dm-sync", "dm-tail", "dm-typing", "dm-user",
+  "dm-attach", "dm-chat", "dm-conversation", "dm-digest", "dm-doctor", "dm-edit", "dm-hub", "dm-import", "dm-list",
+  "dm-mcp", "dm-read", "dm-search", "dm-send", "dm-sync", "dm-tail", "dm-typing", "dm-user",
 ]
 /// The targets that single programs need.
 let additions: [String: [Target.Dependency]] = [
-  "dm-doctor": ["DMUpkeep"], "dm-hub": ["DMPostgres", "DMSync"], "dm-import": ["DMUpkeep"], "dm-mcp": ["DMAgent"],
-  "dm-sync": ["DMPostgres", "DMSync"],
+  "dm-digest": ["DMDigest"], "dm-doctor": ["DMUpkeep"], "dm-hub": ["DMPostgres", "DMSync"],
+  "dm-import": ["DMUpkeep"], "dm-mcp": ["DMAgent"], "dm-sync": ["DMPostgres", "DMSync"],
 ]
 
 /// The library that has the code of a program, such as `ListProgram`: all of its folder but `main`.
@@ -81,6 +81,10 @@ let package = Package(
     .target(name: "DMUpkeep", dependencies: ["DMKit", "DMModel", "DMSystem", "DMJSON", "DMStore"]),
     /// Options, streams, text and exit statuses: what all programs share.
     .target(name: "DMCLI", dependencies: ["DMKit", "DMModel", "DMSystem", "DMJSON"]),
+    /// What messages are about: priorities, action items, decisions, questions and a summary.
+    .target(
+      name: "DMDigest", dependencies: ["DMKit", "DMModel", "DMSystem", "DMJSON"],
+      resources: [.embedInCode("cues.txt"), .embedInCode("prompts")]),
     /// Agents as users: the Model Context Protocol, its tools and its resources.
     .target(name: "DMAgent", dependencies: ["DMKit", "DMModel", "DMSystem", "DMJSON"]),
     /// Carries between a linked store and its hub: what is pushed and pulled, and what the log of a hub does to a store.
@@ -102,7 +106,10 @@ let package = Package(
     .testTarget(name: "DMMediaTests", dependencies: ["DMModel", "DMSystem", "DMJSON", "DMMedia", "TestSupport"]),
     .testTarget(name: "DMStoreTests", dependencies: ["DMModel", "DMStore", "StoreSupport", "TestSupport"]),
     /// With all records, those of hubs too.
-    .testTarget(name: "DMKitTests", dependencies: ["DMKit", "DMPostgres", "DMUpkeep", "StoreSupport", "TestSupport"]),
+    .testTarget(
+      name: "DMKitTests",
+      dependencies: ["DMDigest", "DMKit", "DMPostgres", "DMUpkeep", "StoreSupport", "TestSupport"]),
+    .testTarget(name: "DMDigestTests", dependencies: ["DMDigest", "DMJSON", "DMModel", "TestSupport"]),
     .testTarget(name: "DMUpkeepTests", dependencies: ["DMKit", "DMUpkeep", "StoreSupport", "TestSupport"]),
     .testTarget(
       name: "HubTests",

@@ -61,6 +61,11 @@ static inline int dm_temporary_file(char *template) { return mkostemp(template, 
 extern long syscall(long number, ...);
 static inline int dm_process_descriptor(pid_t process) { return (int)syscall(SYS_pidfd_open, process, 0); }
 
+/* A file that only this process and its children see, for reading and writing: memfd_create(2), whose glibc wrapper
+   exists since version 2.27. */
+extern int memfd_create(const char *name, unsigned int flags);
+static inline int dm_memory_file(const char *name) { return memfd_create(name, 1 /* MFD_CLOEXEC */); }
+
 /* Sets the soft and the hard limit of a resource: setrlimit(2). */
 static inline void dm_limit(int resource, unsigned long most) {
   struct rlimit limit = {most, most};
@@ -68,14 +73,14 @@ static inline void dm_limit(int resource, unsigned long most) {
   setrlimit(resource, &limit);
 }
 
-/* Starts a program with limits, and, as a shell would, in a new process group and with default signals. Returns the
-   process id, or -1 with errno(3) set; if the program cannot be run, the child reports that on its standard error.
+/* Starts a program with limits, and, as a shell would, in a new process group and with default signals. `input` is its
+   standard input; -1 for /dev/null. Returns the process id, or -1 with errno(3) set; if the program cannot be run, the child reports that on its standard error.
    posix_spawn(3) is not used: it cannot set limits before the program runs, and its child would outlive a parent that is
    killed. */
 extern void closefrom(int first);
 static inline pid_t dm_start(const char *program, char *const arguments[], char *const environment[],
-                             const char *folder, int output, int errors, unsigned long processor_seconds,
-                             unsigned long memory, unsigned long file_size) {
+                             const char *folder, int input, int output, int errors,
+                             unsigned long processor_seconds, unsigned long memory, unsigned long file_size) {
   pid_t parent = getpid();
   pid_t process = fork();
   if (process != 0) {
@@ -98,7 +103,7 @@ static inline pid_t dm_start(const char *program, char *const arguments[], char 
   dm_limit(RLIMIT_CORE, 0);
   /* Standard error first, because the child reports its failures there. */
   int said = dup2(errors, 2);
-  int input = open("/dev/null", O_RDONLY);
+  if (input < 0) input = open("/dev/null", O_RDONLY);
   if (said == 2 && dup2(input, 0) == 0 && dup2(output, 1) == 1 && chdir(folder) == 0) {
     /* Closes all other descriptors, also those that the parent process has left open. */
     closefrom(3);

@@ -34,7 +34,7 @@ package enum ExitStatus: Int32, CaseIterable, Sendable {
       case .busy, .fileChanged: .busy
       case .gap: .gap
       case .notAllowed, .hubRefused: .notAllowed
-      case .hubUnreachable: .hubUnreachable
+      case .hubUnreachable, .modelFailed: .hubUnreachable
       case .storeTooNew, .storeForeign, .storeDamaged, .networkFileSystem, .hubMismatch, .hubDamaged:
         .badStore
       }

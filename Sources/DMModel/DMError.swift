@@ -106,13 +106,15 @@ public struct DMError: Error, Equatable, Sendable {
     case refusedByHub = "refused_by_hub"
     /// The user has sent more than the hub accepts for now.
     case overQuota = "over_quota"
+    /// The program of a model gave no answer that can be used.
+    case modelFailed = "model_failed"
     /// A bug in dm.
     case `internal`
 
     /// Whether the same line may succeed when it is tried again unchanged.
     public var isRetryable: Bool {
       switch self {
-      case .busy, .fileChanged, .inputOutput, .hubUnreachable, .overQuota: true
+      case .busy, .fileChanged, .inputOutput, .hubUnreachable, .overQuota, .modelFailed: true
       default: false
       }
     }

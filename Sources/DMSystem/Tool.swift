@@ -81,13 +81,18 @@ package struct Tool {
 
   /// Runs the program to its end, or kills its process group if it exceeds a limit or if one of the functions throws.
   ///
-  /// - Parameter receive: gets the standard output in pieces, without a limit; if `receive` is nil, the output is part
-  ///   of the outcome.
+  /// - Parameters:
+  ///   - input: the standard input.
+  ///   - receive: gets the standard output in pieces, without a limit; if `receive` is nil, the output is part of the
+  ///     outcome.
   /// - Throws: the errors of `onTick` and `receive`.
-  package func run(_ arguments: [String], receive: ((UnsafeRawBufferPointer) throws -> Void)? = nil) throws -> Outcome {
+  package func run(
+    _ arguments: [String], input: [UInt8] = [], receive: ((UnsafeRawBufferPointer) throws -> Void)? = nil
+  ) throws -> Outcome {
     guard let program = find() else { return .missing }
+    guard let file = MemoryFile(input) else { return failure("keep its input in memory") }
     guard var output = Pipe(), var errors = Pipe() else { return failure("make a pipe") }
-    let process = start(program, arguments, writing: output.writing, errors.writing)
+    let process = start(program, arguments, reading: file.descriptor, writing: output.writing, errors.writing)
     guard process > 0 else { return failure("start it") }
     output.closeWriting()
     errors.closeWriting()
@@ -193,12 +198,14 @@ extension Tool {
   /// The system kills the program when this process ends.
   ///
   /// - Returns: the process id; negative, with errno(3) set, if the process cannot be made.
-  func start(_ program: String, _ arguments: [String], writing output: Int32, _ errors: Int32) -> pid_t {
+  func start(
+    _ program: String, _ arguments: [String], reading input: Int32, writing output: Int32, _ errors: Int32
+  ) -> pid_t {
     var argv = ([name] + arguments).map { strdup($0) } + [nil]
     var envp = variables().map { strdup($0) } + [nil]
     defer { for word in argv + envp { free(word) } }
     return dm_start(
-      program, &argv, &envp, folder, output, errors, UInt(limits.processorSeconds), UInt(limits.memory),
+      program, &argv, &envp, folder, input, output, errors, UInt(limits.processorSeconds), UInt(limits.memory),
       UInt(limits.fileSize))
   }
 
@@ -226,6 +233,34 @@ extension Tool {
     let microseconds = usage.ru_utime.tv_usec + usage.ru_stime.tv_usec + 500_000
     return (status, usage.ru_utime.tv_sec + usage.ru_stime.tv_sec + Int(microseconds) / 1_000_000)
   }
+}
+
+/// Bytes as a file in memory, which a program reads as its standard input; its text is on no disk.
+struct MemoryFile: ~Copyable {
+  let descriptor: Int32
+
+  /// The file is positioned at its beginning; nil, with errno(3) set, if it cannot be made.
+  init?(_ bytes: [UInt8]) {
+    let made = bytes.isEmpty ? open("/dev/null", O_RDONLY | O_CLOEXEC) : dm_memory_file("input")
+    guard made >= 0, Self.fill(made, bytes) else { return nil }
+    descriptor = made
+  }
+
+  private static func fill(_ descriptor: Int32, _ bytes: [UInt8]) -> Bool {
+    if bytes.isEmpty { return true }
+    var rest = bytes[...]
+    while !rest.isEmpty {
+      let count = rest.withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }
+      if count <= 0 {
+        close(descriptor)
+        return false
+      }
+      rest = rest.dropFirst(count)
+    }
+    return lseek(descriptor, 0, SEEK_SET) == 0
+  }
+
+  deinit { close(descriptor) }
 }
 
 /// Both ends of a pipe(7).

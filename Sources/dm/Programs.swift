@@ -2,6 +2,7 @@ import AttachProgram
 import ChatProgram
 import ConversationProgram
 import DMCLI
+import DigestProgram
 import DoctorProgram
 import EditProgram
 import HubProgram
@@ -21,7 +22,8 @@ enum Programs {
   static let all: [(name: String, program: any Program.Type)] = [
     ("dm-list", DMList.self), ("dm-send", DMSend.self), ("dm-tail", DMTail.self), ("dm-chat", DMChat.self),
     ("dm-read", DMRead.self), ("dm-attach", DMAttach.self), ("dm-edit", DMEdit.self), ("dm-search", DMSearch.self),
-    ("dm-typing", DMTyping.self), ("dm-user", DMUser.self), ("dm-conversation", DMConversation.self),
+    ("dm-digest", DMDigestProgram.self), ("dm-typing", DMTyping.self), ("dm-user", DMUser.self),
+    ("dm-conversation", DMConversation.self),
     ("dm-import", DMImport.self), ("dm-mcp", DMMCP.self), ("dm-doctor", DMDoctor.self), ("dm-sync", DMSyncProgram.self),
     ("dm-hub", DMHub.self),
   ]

@@ -16,6 +16,7 @@ struct ExitStatusTests {
     (.busy, 75),
     (.hubUnreachable, 69), (.hubRefused, 77), (.hubMismatch, 78), (.hubDamaged, 78), (.noHub, 66), (.refusedByHub, 65),
     (.overQuota, 73),
+    (.modelFailed, 69),
     (.storeTooNew, 78), (.storeForeign, 78), (.storeDamaged, 78), (.networkFileSystem, 78), (.internal, 70),
   ]
 

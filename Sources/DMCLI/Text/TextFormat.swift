@@ -69,7 +69,7 @@ package enum TextFormat {
   }
 
   /// A text that is escaped and put on one line.
-  static func oneLine(_ text: String?) -> String { unpadded(visible(text ?? "", indent: "")) }
+  package static func oneLine(_ text: String?) -> String { unpadded(visible(text ?? "", indent: "")) }
 
   /// A text on one line, with one space instead of each run of white space: a text with wide gaps could look like two
   /// texts.

@@ -65,7 +65,7 @@ package struct RecordSchema: Sendable {
       user, conversation, message, attachment, messageDeleted, reaction, readReceipt, deliveryReceipt, marked,
       messageUpdated, messageStatus,
       conversationUpdated, typing, presence,
-      caughtUp, heartbeat, gap, ack, consumer, error,
+      caughtUp, heartbeat, gap, ack, consumer, digest, translation, error,
     ] + upkeep + hubRecords
   package static let inputs = [sendLine, editLine, importLine, readLine]
 
@@ -216,6 +216,23 @@ package struct RecordSchema: Sendable {
     [
       Field("name", .string), Field("cursor", .string), Field("behind_count", .integer),
       Field("skipped_count", .integer), Field("used_at", .time),
+    ])
+
+  static let digest = RecordSchema(
+    "digest",
+    [
+      Field("kind", .words(["priority", "action_item", "decision", "question", "summary"])),
+      Field("conversation", .string), Field("text", .string), Field("who", .string, optional: true),
+      Field("until", .string, optional: true),
+      Field("reason", .words(["asks", "requests", "urgent", "trouble", "answers"]), optional: true),
+      Field("refs", .list(.string)), Field("created_at", .time), Field("source", .words(["cues", "model"])),
+    ])
+
+  static let translation = RecordSchema(
+    "translation",
+    [
+      Field("id", .uuid), Field("ref", .string), Field("sender", .string), Field("text", .string),
+      Field("language", .string), Field("created_at", .time),
     ])
 
   static let error = RecordSchema(

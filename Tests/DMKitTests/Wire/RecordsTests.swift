@@ -1,6 +1,7 @@
 import DMJSON
 import Testing
 
+@testable import DMDigest
 @testable import DMKit
 @testable import DMModel
 @testable import TestSupport
@@ -62,6 +63,15 @@ struct RecordsTests {
       messageID: id, conversationID: id, seq: 7, sender: bob, user: bob, reason: reason, text: text, reportedAt: time)
   }
 
+  private static let digested = DigestMessage(
+    reference: "+ops:7", id: id, conversation: "+ops", isGroup: true, sender: "bob", text: "hi", time: time, replyTo: nil)
+
+  private static func point(who: String?, until: String?, _ reason: Point.Reason?) -> Point {
+    Point(.priority, "t", who: who, until: until, reason: reason, on: [digested])
+  }
+
+  private static var translation: Translated { Translated(digested, "t", "de") }
+
   /// The records of a stream, which always have a cursor; their other members are all set or only the required ones.
   private static func stream(_ message: Message, _ conversation: Conversation) -> [any Record] {
     var changed = conversation
@@ -94,7 +104,7 @@ struct RecordsTests {
       MessagingEvent.readReceipt(receipt(.read, in: "ops"), cursor),
       MessagingEvent.deliveryReceipt(receipt(.delivery, in: "ops"), cursor), marked(in: "ops"),
       MessagingEvent.messageDeleted(deletion(seq: 7), cursor), MessagingEvent.reaction(reaction("👍"), cursor),
-      report("r", "t"),
+      report("r", "t"), point(who: "bob", until: "friday", .asks), translation,
       ErrorRecord(line: 3, DMError(.unknownUser, "m", subject: "s").answering(nonce: "n"), message: "m"),
     ] + stream(message, conversation) + upkeepRecords(isFull: true) + hubRecords(isFull: true)
   }
@@ -107,7 +117,7 @@ struct RecordsTests {
       ),
       bareMessage, bareAttachment, bareConversation, receipt(.read), receipt(.delivery, at: nil), marked(in: nil),
       deletion(seq: nil), reaction(nil),
-      report(nil, nil),
+      report(nil, nil), point(who: nil, until: nil, nil), translation,
       ErrorRecord(line: nil, DMError(.busy, "m"), message: "m"),
     ] + stream(bareMessage, bareConversation) + upkeepRecords(isFull: false) + hubRecords(isFull: false)
   }
@@ -261,6 +271,7 @@ struct RecordsTests {
     )
     #expect(Set(codes).count == codes.count)
     #expect(
-      DMError.Code.allCases.filter(\.isRetryable) == [.fileChanged, .inputOutput, .busy, .hubUnreachable, .overQuota])
+      DMError.Code.allCases.filter(\.isRetryable)
+        == [.fileChanged, .inputOutput, .busy, .hubUnreachable, .overQuota, .modelFailed])
   }
 }

@@ -11,7 +11,9 @@ import Testing
     try f.addUsers("alice", "bob", "carol", "dave")
     try f.done("dm-conversation", ["create", "--title", "ops", "bob", "carol"], as: "alice")
     for conversation in ["+ops", "bob", "alice"] {
-      let lines = Input(lines: (1...130).map { "message \($0)" })
+      var texts = (1...130).map { "message \($0)" }
+      texts[119] += ": can you look at the backup machine?"
+      let lines = Input(lines: texts)
       let sender = conversation == "alice" ? "bob" : "alice"
       try f.done("dm-send", ["--lines", conversation], as: sender, stdin: lines)
       let files = ["--attach", "\(repository)/examples/photo.jpg", "--attach", try core(in: f.directory)]
@@ -43,7 +45,8 @@ import Testing
     let folder = f.directory
     // `llm` stands for any producer of text. It is a link, because a script that was just written may still be open in
     // a child process of another test.
-    try FileManager.default.createSymbolicLink(atPath: folder + "/llm", withDestinationPath: "/bin/echo")
+    try FileManager.default.createSymbolicLink(
+      atPath: folder + "/llm", withDestinationPath: "\(repository)/Tests/Fixtures/digest/llm")
     f.set("PATH", "\(folder):\(f.environment(as: nil)["PATH"] ?? "")")
     f.set("question", "why?")
     let line = #"{"conversation":"old","sender":"dave","text":"hi","created_at":"2020-01-01T00:00:00Z","nonce":"1"}"#

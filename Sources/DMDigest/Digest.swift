@@ -1,0 +1,28 @@
+/// A digest of messages, made without a model: the same messages give the same digest.
+package struct Digest {
+  private let cues: Cues
+  /// The handle of the user who gets the digest, in lower case.
+  private let user: String
+  /// The maximum number of summary points of a conversation.
+  private let limit: Int
+
+  package init(_ cues: Cues, for user: String, limit: Int) {
+    self.cues = cues
+    self.user = user.lowercased()
+    self.limit = limit
+  }
+
+  /// The points of the messages, by conversation in the order in which the conversations first occur, and by kind.
+  package func points(_ messages: [DigestMessage]) -> [Point] {
+    var conversations: [String] = []
+    var parts: [String: [DigestMessage]] = [:]
+    for message in messages {
+      if parts[message.conversation] == nil { conversations.append(message.conversation) }
+      parts[message.conversation, default: []].append(message)
+    }
+    return conversations.flatMap { conversation in
+      let exchange = Exchange(talk: Talk(parts[conversation] ?? [], for: user), cues: cues)
+      return Findings(exchange: exchange, user: user).points() + Summary(exchange: exchange).points(limit)
+    }
+  }
+}

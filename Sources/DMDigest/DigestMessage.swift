@@ -1,0 +1,92 @@
+internal import DMJSON
+package import DMModel
+
+/// A message as a digest reads it: from a store, or from a printed line.
+package struct DigestMessage: Sendable {
+  /// The reference that every program accepts: `+ops:57`.
+  package let reference: String
+  package let id: Identifier
+  /// The reference of the conversation: `+ops`; its id for a line of a message that has no number yet.
+  package let conversation: String
+  let isGroup: Bool
+  package let sender: String
+  package let text: String
+  package let time: Timestamp
+  /// The message that this message answers.
+  let replyTo: Identifier?
+  let mentions: [String]
+  /// How many users reacted.
+  let reactions: Int
+  /// Whether the user who sees the message is the sender.
+  package let isMine: Bool
+
+  init(
+    reference: String, id: Identifier, conversation: String, isGroup: Bool, sender: String, text: String,
+    time: Timestamp, replyTo: Identifier?
+  ) {
+    (self.reference, self.id, self.conversation, self.isGroup) = (reference, id, conversation, isGroup)
+    (self.sender, self.text, self.time, self.replyTo) = (sender, text, time, replyTo)
+    (mentions, reactions, isMine) = ([], 0, false)
+  }
+
+  /// Makes a message from one of a store; nil for a message that has no text.
+  package init?(_ message: Message) {
+    guard let text = message.text, !text.isEmpty, message.deletedAt == nil else { return nil }
+    reference = message.reference
+    id = message.id
+    conversation = message.conversation.reference
+    isGroup = message.conversation.isGroup
+    sender = message.sender.description
+    self.text = text
+    time = message.createdAt
+    replyTo = message.replyTo?.id
+    mentions = message.mentions.map(\.description)
+    reactions = message.reactions.reduce(0) { $0 + $1.users.count }
+    isMine = message.isMine
+  }
+
+  /// Reads a line that a program of the suite has printed; nil for a record that is no message, or has no text.
+  ///
+  /// - Throws: `malformed_line`, `invalid_utf8`; `missing_field` for a message without `id`, `ref`, `sender` or
+  ///   `created_at`.
+  package init?(line: ArraySlice<UInt8>) throws {
+    let line = try JSONReader.object(line)
+    guard line.text("type") == "message", let text = line.text("text"), !text.isEmpty else { return nil }
+    func required<T>(_ name: String, _ make: (String) -> T?) throws -> T {
+      guard let value = line.text(name).flatMap(make) else {
+        throw DMError(.missingField, "'\(name)' is missing; pass on whole message lines", subject: name)
+      }
+      return value
+    }
+    reference = try required("ref") { $0 }
+    id = try required("id", Identifier.init)
+    let isNumbered = line.integer("seq") != nil
+    conversation = try isNumbered ? reference.withoutNumber : required("conversation_id") { $0 }
+    isGroup = line.flag("is_group") ?? false
+    sender = try required("sender") { $0 }
+    self.text = text
+    time = try required("created_at", Timestamp.init(rfc3339:))
+    replyTo = line.object("reply_to")?.text("id").flatMap(Identifier.init)
+    mentions = line.texts("mentions")
+    reactions = line.object("reactions").map { $0.members.count } ?? 0
+    isMine = line.flag("is_mine") ?? false
+  }
+}
+
+extension JSONObject {
+  fileprivate func object(_ name: String) -> JSONObject? {
+    if case .object(let object)? = self[name] { object } else { nil }
+  }
+
+  fileprivate func texts(_ name: String) -> [String] {
+    guard case .array(let values)? = self[name] else { return [] }
+    return values.compactMap { if case .string(let text) = $0 { text } else { nil } }
+  }
+}
+
+extension String {
+  /// A reference to a message without the number: `+ops:57` becomes `+ops`.
+  fileprivate var withoutNumber: String {
+    utf8.lastIndex(of: UInt8(ascii: ":")).map { String(self[..<$0]) } ?? self
+  }
+}

@@ -1,0 +1,103 @@
+/// What the cues find in a talk: priorities, action items, decisions and questions.
+struct Findings {
+  let exchange: Exchange
+  /// The handle of the user, in lower case.
+  let user: String
+
+  private var talk: Talk { exchange.talk }
+  private var cues: Cues { exchange.cues }
+
+  func points() -> [Point] { priorities() + actionItems() + decisions() + questions() }
+
+  private func questions() -> [Point] {
+    exchange.openQuestions().map { place in
+      let message = talk.turns[place].message
+      return Point(.question, message.text, who: message.sender, on: [message])
+    }
+  }
+
+  // MARK: Action items
+
+  private func actionItems() -> [Point] {
+    talk.turns.indices.compactMap { place in
+      let turn = talk.turns[place]
+      guard let who = actor(turn), !isDone(place) else { return nil }
+      return Point(.actionItem, turn.message.text, who: who, until: until(turn), on: [turn.message])
+    }
+  }
+
+  /// Who has to do something after a message: its sender, or the person who is addressed; nil if nobody has.
+  private func actor(_ turn: Turn) -> String? {
+    for sentence in turn.sentences where !sentence.asks && cues.has(.commit, sentence) { return turn.message.sender }
+    guard let asked = turn.addressees.first ?? turn.presumed else { return nil }
+    for sentence in turn.sentences where !cues.has(.ask, sentence) {
+      if cues.has(.request, sentence) || cues.has(.order, sentence), sentence.words.count > 1 { return name(asked) }
+    }
+    return nil
+  }
+
+  private func name(_ sender: String) -> String {
+    talk.turns.first { $0.sender == sender }?.message.sender ?? sender
+  }
+
+  /// Whether a later answer to a message says that what it asked for is done.
+  private func isDone(_ place: Int) -> Bool {
+    talk.turns.indices.contains { later in
+      later > place && talk.answered(by: later) == place && talk.turns[later].has(.solve, cues)
+    }
+  }
+
+  /// The words that say until when: a day with the word before it, such as `by friday`; nil if there are none.
+  private func until(_ turn: Turn) -> String? {
+    for sentence in turn.sentences {
+      guard let day = cues.place(of: .day, in: sentence) else { continue }
+      let hasWord = day.lowerBound > 0 && cues.has(.until, word: sentence.words[day.lowerBound - 1])
+      return sentence.words[(hasWord ? day.lowerBound - 1 : day.lowerBound)..<day.upperBound].joined(separator: " ")
+    }
+    return nil
+  }
+
+  // MARK: Decisions
+
+  private func decisions() -> [Point] {
+    talk.turns.indices.compactMap { place in
+      let turn = talk.turns[place]
+      guard turn.sentences.contains(where: isDecision) else { return nil }
+      let basis = talk.answered(by: place).map { [talk.turns[$0].message] } ?? []
+      return Point(.decision, turn.message.text, who: turn.message.sender, on: [turn.message] + basis)
+    }
+  }
+
+  private func isDecision(_ sentence: Sentence) -> Bool {
+    !sentence.asks && sentence.words.count > 1 && (cues.has(.decide, sentence) || cues.has(.solve, sentence))
+  }
+
+  // MARK: Priorities
+
+  private func priorities() -> [Point] {
+    talk.turns.indices.compactMap { place in
+      let turn = talk.turns[place]
+      guard turn.sender != user, turn.isFor(user), let reason = reason(turn) ?? answer(place),
+        reason == .asks || turn.addressees.contains(user),
+        !exchange.hasReacted(user, to: turn.sender, after: place)
+      else { return nil }
+      return Point(.priority, turn.message.text, who: turn.message.sender, reason: reason, on: [turn.message])
+    }
+  }
+
+  /// `answers` if a message answers what the user has asked its sender or asked for.
+  private func answer(_ place: Int) -> Point.Reason? {
+    let turn = talk.turns[place]
+    let last = talk.turns[..<place].last { $0.sender == user && $0.isFor(turn.sender) }
+    guard let last, turn.length > 2, !turn.has(.thanks, cues) else { return nil }
+    return last.asks(cues) || last.has(.order, cues) || last.has(.request, cues) ? .answers : nil
+  }
+
+  /// Why a message needs the person who is addressed; nil if it does not.
+  private func reason(_ turn: Turn) -> Point.Reason? {
+    if turn.has(.urgent, cues) { return .urgent }
+    if turn.asks(cues) { return .asks }
+    if turn.has(.request, cues) || turn.has(.order, cues) { return .requests }
+    return turn.has(.trouble, cues) ? .trouble : nil
+  }
+}

@@ -1,0 +1,166 @@
+internal import DMModel
+
+/// A digest that a model makes: long histories in pieces, whose points are joined until they fit into one prompt.
+package struct ModelDigest {
+  /// The points, and what went wrong.
+  package struct Result {
+    package var points: [Point] = []
+    /// How many points named no message that was read, and were left out.
+    package var dropped = 0
+    package var faults: [Fault] = []
+
+    /// Adds a fault to an equal one, so that a model that always fails is reported once.
+    fileprivate mutating func add(_ fault: Fault) {
+      if let same = faults.firstIndex(where: { $0.reason == fault.reason && $0.isJoin == fault.isJoin }) {
+        faults[same].count += fault.count
+      } else {
+        faults.append(fault)
+      }
+    }
+  }
+
+  /// Why an answer was not used.
+  package struct Fault {
+    package let reason: String
+    /// Of how many messages the model was asked, or of how many points if it was to join them.
+    package fileprivate(set) var count: Int
+    package let isJoin: Bool
+  }
+
+  /// The instructions for the messages and for the points of pieces.
+  package struct Prompts {
+    let digest, join: Prompt
+
+    package init(digest: Prompt, join: Prompt) {
+      self.digest = digest
+      self.join = join
+    }
+  }
+
+  private let model: Model
+  private let prompts: Prompts
+  /// Makes the points of messages for which the model gives none.
+  private let fallback: Digest
+  private let onPiece: (_ done: Int, _ all: Int) -> Void
+
+  /// - Parameter onPiece: called before each prompt with the number of messages that were read, and of all.
+  package init(
+    _ model: Model, _ prompts: Prompts, fallback: Digest, onPiece: @escaping (_ done: Int, _ all: Int) -> Void
+  ) {
+    self.model = model
+    self.prompts = prompts
+    self.fallback = fallback
+    self.onPiece = onPiece
+  }
+
+  /// The prompts that the model would get first: one for each piece.
+  package func texts(_ messages: [DigestMessage]) -> [[UInt8]] {
+    messages.pieces(model.dataLimit, \.line).map { prompts.digest.text(with: $0.map(\.line)) }
+  }
+
+  /// - Throws: the errors with which the user's interruption ends the model.
+  package func made(of messages: [DigestMessage]) throws -> Result {
+    let times = Dictionary(messages.map { ($0.reference, $0) }) { first, _ in first }
+    var result = Result()
+    var pieces: [[Point]] = []
+    var done = 0
+    for piece in messages.pieces(model.dataLimit, \.line) {
+      onPiece(done, messages.count)
+      done += piece.count
+      switch try model.answer(to: prompts.digest, with: piece.map(\.line), Self.reader(of: times)) {
+      case .success(let (points, dropped)):
+        pieces.append(points)
+        result.dropped += dropped
+      case .failure(let fault):
+        result.add(Fault(reason: fault.reason, count: piece.count, isJoin: false))
+        pieces.append(fallback.points(piece))
+      }
+    }
+    result.points = try join(pieces, times, &result).inOrder
+    return result
+  }
+
+  /// Joins the points of pieces, as many as fit into a prompt at a time, until one list is left or no list becomes
+  /// shorter.
+  private func join(
+    _ pieces: [[Point]], _ messages: [String: DigestMessage], _ result: inout Result
+  ) throws -> [Point] {
+    var lists = pieces
+    while lists.count > 1 {
+      let all = lists.flatMap(\.self)
+      var joined: [[Point]] = []
+      for group in all.pieces(model.dataLimit, \.line) {
+        switch try model.answer(to: prompts.join, with: group.map(\.line), Self.reader(of: messages)) {
+        case .success(let (points, dropped)):
+          joined.append(points)
+          result.dropped += dropped
+        case .failure(let fault):
+          result.add(Fault(reason: fault.reason, count: group.count, isJoin: true))
+          return all
+        }
+      }
+      if joined.reduce(0, { $0 + $1.count }) >= all.count { return joined.flatMap(\.self) }
+      lists = joined
+    }
+    return lists.flatMap(\.self)
+  }
+
+  /// Reads the points of an answer, and leaves out those that name a message which was not read.
+  private static func reader(
+    of messages: [String: DigestMessage]
+  ) -> ([UInt8]) throws(UnusableAnswer) -> (points: [Point], dropped: Int) {
+    { bytes throws(UnusableAnswer) in
+      var (points, dropped): ([Point], Int) = ([], 0)
+      for object in try AnswerLines(bytes).objects {
+        let kind: Point.Kind = try object.word(object.required("kind"), "kind")
+        let text = try object.required("text")
+        var reason: Point.Reason?
+        if let word = try object.optional("reason") { reason = try object.word(word, "reason") }
+        let (who, until) = (try object.optional("who"), try object.optional("until"))
+        let named = try object.list("refs").map { messages[$0] }
+        let basis = named.compactMap(\.self)
+        guard basis.count == named.count else {
+          dropped += 1
+          continue
+        }
+        var point = Point(kind, text, who: who, until: until, reason: kind == .priority ? reason : nil, on: basis)
+        point.source = .model
+        points.append(point)
+      }
+      return (points, dropped)
+    }
+  }
+}
+
+extension [Point] {
+  /// The points by conversation in the order in which the conversations first occur, then by kind, then by time.
+  fileprivate var inOrder: [Point] {
+    var places: [String: Int] = [:]
+    for point in self where places[point.conversation] == nil { places[point.conversation] = places.count }
+    let kinds = Point.Kind.allCases
+    func place(_ point: Point) -> (Int, Int, Int64) {
+      (places[point.conversation] ?? 0, kinds.firstIndex(of: point.kind) ?? 0, point.time.microseconds)
+    }
+    return enumerated().sorted { a, b in
+      let (one, other) = (place(a.element), place(b.element))
+      return one == other ? a.offset < b.offset : one < other
+    }.map(\.element)
+  }
+}
+
+extension Array {
+  /// The elements in order, cut into pieces of at most `limit` bytes; an element that is longer is a piece of its own.
+  func pieces(_ limit: Int, _ line: (Element) -> [UInt8]) -> [[Element]] {
+    var (pieces, size): ([[Element]], Int) = ([], 0)
+    for element in self {
+      let length = line(element).count
+      if pieces.isEmpty || size + length > limit {
+        pieces.append([])
+        size = 0
+      }
+      pieces[pieces.count - 1].append(element)
+      size += length
+    }
+    return pieces
+  }
+}

@@ -1,0 +1,57 @@
+internal import DMJSON
+internal import DMModel
+
+/// The instruction for a model, to which the data is added.
+package struct Prompt: Sendable {
+  /// The prompts that are in the program, by the names of the files that replace them.
+  package enum Name: String, CaseIterable, Sendable {
+    case digest, join, translate
+
+    fileprivate var bytes: [UInt8] {
+      switch self {
+      case .digest: PackageResources.digest_md
+      case .join: PackageResources.join_md
+      case .translate: PackageResources.translate_md
+      }
+    }
+  }
+
+  private let instruction: String
+
+  /// The prompt that is in the program.
+  package init(_ name: Name) { self.init(String(decoding: name.bytes, as: UTF8.self)) }
+
+  /// A prompt of the user.
+  package init(_ instruction: String) { self.instruction = instruction }
+
+  /// The prompt with words in place of the names between double braces.
+  package func filled(_ values: [String: String]) -> Prompt {
+    Prompt(values.reduce(instruction) { $0.replacing(text: "{{\($1.key)}}", with: $1.value) })
+  }
+
+  /// The whole text for a model: the instruction, then the data between two lines of three backticks.
+  ///
+  /// No line of the data can be taken for the end of the data, because each is a JSON object.
+  ///
+  /// - Parameter fault: why the last answer could not be used; nil for the first attempt.
+  func text(with lines: [[UInt8]], after fault: String? = nil) -> [UInt8] {
+    var text = instruction.utf8.last == UInt8(ascii: "\n") ? instruction : instruction + "\n"
+    if let fault { text += "\nYour last answer could not be used: \(fault). Write only the lines of JSON.\n" }
+    return Array("\(text)\n```\n".utf8) + lines.joined() + Array("```\n".utf8)
+  }
+}
+
+extension DigestMessage {
+  /// The message as a line for a model.
+  var line: [UInt8] {
+    var json = JSONWriter()
+    json.object { json in
+      json.member("ref", reference)
+      json.member("at", time)
+      json.member("from", sender)
+      json.member("text", text)
+    }
+    json.endLine()
+    return json.bytes
+  }
+}

@@ -1,0 +1,48 @@
+/// The messages that tell best what a talk was about.
+struct Summary {
+  let exchange: Exchange
+
+  private var turns: [Turn] { exchange.talk.turns }
+  private var cues: Cues { exchange.cues }
+  /// How much less the other messages of a person tell after one was chosen.
+  private static let repetition = 0.5
+
+  /// At most `count` messages, in the order of the talk.
+  ///
+  /// - Parameter count: the maximum number of points.
+  func points(_ count: Int) -> [Point] {
+    let ranked = LexRank(turns.map { Array(exchange.content($0)).sorted() })
+    var scores = turns.indices.map { score($0, ranked.scores[$0]) }
+    var chosen: [Int] = []
+    while chosen.count < count, let place = turns.indices.max(by: { scores[$0] < scores[$1] }), scores[place] > 0 {
+      chosen.append(place)
+      // A second message of a person, or on the same subject, tells less.
+      for other in turns.indices {
+        if turns[other].sender == turns[place].sender { scores[other] -= Self.repetition }
+        scores[other] -= ranked.similarity(place, other)
+      }
+      scores[place] = 0
+    }
+    return chosen.sorted().map { place in
+      Point(.summary, turns[place].message.text, who: turns[place].message.sender, on: [turns[place].message])
+    }
+  }
+
+  /// How much a message says by itself.
+  private func score(_ place: Int, _ centrality: Double) -> Double {
+    let turn = turns[place]
+    let words = exchange.content(turn).count
+    if words < 3 || turn.sentences.allSatisfy({ cues.has(.filler, $0) }) { return 0 }
+    var score = Double(min(words, 12)) / 12 + 0.3 * centrality
+    let (asks, isTrouble) = (turn.asks(cues), turn.has(.trouble, cues))
+    if turn.addressees.isEmpty {
+      // A problem or a question for all opens a talk, and can be understood alone.
+      if asks || isTrouble { score += 1 }
+    } else if asks {
+      score -= 0.3
+    }
+    if turn.has(.solve, cues) || turn.has(.decide, cues) { score += 0.5 }
+    if !asks, turn.has(.order, cues) || turn.has(.request, cues) { score += 0.3 }
+    return score + 0.1 * Double(min(turn.message.reactions, 3))
+  }
+}

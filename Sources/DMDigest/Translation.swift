@@ -1,0 +1,77 @@
+package import DMJSON
+internal import DMKit
+internal import DMModel
+
+/// Texts of messages in another language, by a model.
+package struct Translation {
+  private let model: Model
+  private let prompt: Prompt
+
+  /// - Parameter prompt: the instruction, in which the language is named.
+  package init(_ model: Model, _ prompt: Prompt) {
+    self.model = model
+    self.prompt = prompt
+  }
+
+  /// The prompts that the model would get.
+  package func texts(_ messages: [DigestMessage]) -> [[UInt8]] {
+    messages.pieces(model.dataLimit, \.line).map { prompt.text(with: $0.map(\.line)) }
+  }
+
+  /// The translation of each message, in their order; `receive` gets those of a piece as soon as they are there.
+  ///
+  /// - Throws: `model_failed` if the model gives no translations of a piece; what `receive` throws.
+  package func translate(_ messages: [DigestMessage], receive: (DigestMessage, String) throws -> Void) throws {
+    for piece in messages.pieces(model.dataLimit, \.line) {
+      let answer = try model.answer(to: prompt, with: piece.map(\.line)) { bytes throws(UnusableAnswer) in
+        try Self.texts(of: piece, in: bytes)
+      }
+      switch answer {
+      case .success(let texts): for (message, text) in zip(piece, texts) { try receive(message, text) }
+      case .failure(let fault): throw DMError(.modelFailed, "the model gave no translation: \(fault.reason)")
+      }
+    }
+  }
+
+  /// The texts of an answer that has one object for each message, in any order.
+  private static func texts(of messages: [DigestMessage], in bytes: [UInt8]) throws(UnusableAnswer) -> [String] {
+    var texts: [String: String] = [:]
+    for object in try AnswerLines(bytes).objects { texts[try object.required("ref")] = try object.required("text") }
+    var found: [String] = []
+    for message in messages {
+      guard let text = texts[message.reference] else {
+        throw UnusableAnswer("there is no object for \(message.reference)")
+      }
+      found.append(text)
+    }
+    return found
+  }
+}
+
+/// A message with its text in another language.
+package struct Translated: Record {
+  package let message: DigestMessage
+  package let text: String
+  private let language: String
+
+  /// - Parameters:
+  ///   - text: the text in the other language.
+  ///   - language: the name of the language, as the user wrote it.
+  package init(_ message: DigestMessage, _ text: String, _ language: String) {
+    self.message = message
+    self.text = text
+    self.language = language
+  }
+
+  package func write(to json: inout JSONWriter) {
+    json.object { json in
+      json.member("type", "translation")
+      json.member("id", message.id)
+      json.member("ref", message.reference)
+      json.member("sender", message.sender)
+      json.member("text", text)
+      json.member("language", language)
+      json.member("created_at", message.time)
+    }
+  }
+}

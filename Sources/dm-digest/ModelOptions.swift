@@ -1,0 +1,119 @@
+internal import DMCLI
+internal import DMDigest
+internal import DMKit
+internal import DMSystem
+
+/// The model that the command line or the environment names, and the files of the user.
+struct ModelOptions {
+  /// The command of the model; nil for none.
+  private let command: String?
+
+  init(_ call: Invocation) throws {
+    let name = try call.arguments[DMDigestProgram.model] ?? environment("DM_MODEL")
+    command = name.flatMap { $0.isEmpty ? nil : $0 }
+    let needing: [any Declared] = [
+      DMDigestProgram.translate, DMDigestProgram.dryRun, DMDigestProgram.prompt, DMDigestProgram.tokens,
+      DMDigestProgram.limit,
+    ]
+    if command == nil, let option = needing.first(where: call.arguments.isGiven) {
+      throw usage("'\(option.declaration.spelling)' needs a model; give --model COMMAND, or set DM_MODEL")
+    }
+  }
+
+  // MARK: Files of the user
+
+  /// The cues that are in the program, those of the user's file `cues.txt`, and those of `--cues`.
+  static func cues(_ arguments: Arguments) throws -> Cues {
+    var cues = try Cues()
+    if let path = try file("cues.txt"), let text = try text(of: path, ifThere: true) { try cues.add(text, from: path) }
+    if let path = try arguments[DMDigestProgram.cues], let text = try text(of: path) { try cues.add(text, from: path) }
+    return cues
+  }
+
+  /// The path of a file of the user for digests (XDG Base Directory Specification); nil without a home folder.
+  private static func file(_ name: String) throws -> String? {
+    if let folder = try environment("XDG_CONFIG_HOME"), folder.hasPrefix("/") { return "\(folder)/dm/digest/\(name)" }
+    return try environment("HOME").map { "\($0)/.config/dm/digest/\(name)" }
+  }
+
+  private static func text(of path: String, ifThere: Bool = false) throws -> String? {
+    do {
+      var input = try LineInput(path: path)
+      return try input.text(limit: 1 << 20)
+    } catch let error as DMError where ifThere && error.code == .unknownFile {
+      return nil
+    }
+  }
+
+  /// The prompt of `--prompt`, of the user's file, or of the program.
+  private static func prompt(_ name: Prompt.Name, _ arguments: Arguments) throws -> Prompt {
+    if name != .join, let path = try arguments[DMDigestProgram.prompt], let text = try text(of: path) {
+      return Prompt(text)
+    }
+    guard let path = try file("\(name.rawValue).md"), let text = try text(of: path, ifThere: true) else {
+      return Prompt(name)
+    }
+    return Prompt(text)
+  }
+
+  // MARK: What the model does
+
+  private func model(_ call: Invocation, onTick: @escaping () throws -> Void) throws -> Model {
+    let limit = try call.arguments[DMDigestProgram.limit] ?? .seconds(120)
+    let tokens = try call.arguments[DMDigestProgram.tokens] ?? 6000
+    return Model(command ?? "", seconds: max(1, limit.components.seconds), tokens: tokens, onTick: onTick)
+  }
+
+  /// The points by the model, or by cues if there is no model; nil if the prompts were printed instead.
+  func points(
+    _ reading: Reading, _ user: String, _ most: Int?, _ digest: Digest, _ call: Invocation
+  ) throws -> [Point]? {
+    if command == nil { return digest.points(reading.messages) }
+    let values = ["user": user, "points": most.map(String.init) ?? "100"]
+    let prompts = ModelDigest.Prompts(
+      digest: try Self.prompt(.digest, call.arguments).filled(values),
+      join: try Self.prompt(.join, call.arguments).filled(values))
+    return try Interruption.heeded(Progress(call)) { step in
+      var state = "asking the model"
+      let model = try model(call) { try step(state) }
+      let made = ModelDigest(model, prompts, fallback: digest) { state = "the model has read \($0) of \($1) messages" }
+      if call.arguments[DMDigestProgram.dryRun] {
+        for text in made.texts(reading.messages) { try call.output.write(lines: text) }
+        return nil
+      }
+      let result = try made.made(of: reading.messages)
+      try Self.report(result, call)
+      return result.points
+    }
+  }
+
+  /// Says on standard error what the model did not do.
+  private static func report(_ result: ModelDigest.Result, _ call: Invocation) throws {
+    try call.output.flush()
+    for fault in result.faults {
+      let what =
+        fault.isJoin
+        ? "\(counted(fault.count, "point")) are not joined"
+        : "cues are used for \(counted(fault.count, "message"))"
+      printError(call.command.name, "the model failed: \(visible(fault.reason)); \(what)")
+    }
+    if result.dropped == 0 { return }
+    printError(call.command.name, "left out \(counted(result.dropped, "point")) that no message supports")
+  }
+
+  /// Prints each message with its text in another language.
+  func translate(_ reading: Reading, to language: String, _ call: Invocation) throws {
+    let prompt = try Self.prompt(.translate, call.arguments).filled(["language": language])
+    try Interruption.heeded(Progress(call)) { step in
+      let translation = Translation(try model(call) { try step("asking the model") }, prompt)
+      if call.arguments[DMDigestProgram.dryRun] {
+        for text in translation.texts(reading.messages) { try call.output.write(lines: text) }
+        return
+      }
+      try translation.translate(reading.messages) { message, text in
+        let translated = Translated(message, text, language)
+        try call.print(translated) { Page.line($0) }
+      }
+    }
+  }
+}

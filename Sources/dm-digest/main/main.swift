@@ -1,0 +1,4 @@
+import DMCLI
+import DigestProgram
+
+DMDigestProgram.main()
