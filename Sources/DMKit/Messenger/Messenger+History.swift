@@ -115,7 +115,8 @@ public final class History {
   /// - Throws: an error of the store.
   public func next() throws -> [Message] {
     let messages = try meter.timed(nextMessages)
-    for message in messages where meter != nil { meter?.extent.add(message) }
+    meter?.extent.add(messages)
+    if messages.isEmpty { meter = nil }
     return messages
   }
 

@@ -44,7 +44,8 @@ public final class SearchResults {
   /// - Throws: an error of the store.
   public func next() throws -> [Found] {
     let found = try meter.timed(nextFound)
-    for result in found where meter != nil { meter?.extent.add(result.message) }
+    meter?.extent.add(found.lazy.map(\.message))
+    if found.isEmpty { meter = nil }
     return found
   }
 

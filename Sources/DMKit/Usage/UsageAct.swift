@@ -42,7 +42,7 @@ package struct UsageAct: Sendable {
 
 extension UsageAct.Extent {
   init(_ messages: some Sequence<Message>) {
-    for message in messages { add(message) }
+    add(messages)
   }
 
   /// The messages that were sent now; a message that was sent before does not count.
@@ -65,6 +65,10 @@ extension UsageAct.Extent {
         case .failure(let error): .failure(error)
         }
       })
+  }
+
+  mutating func add(_ messages: some Sequence<Message>) {
+    for message in messages { add(message) }
   }
 
   mutating func add(_ message: Message) {

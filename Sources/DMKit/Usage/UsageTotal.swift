@@ -28,7 +28,7 @@ package struct UsageTotal: Equatable, Sendable {
 
 /// How often each duration occurs, in little memory: durations that differ by less than 1/32 may count as equal.
 package struct Durations: Equatable, Sendable {
-  /// The numbers of durations, by the lowest duration of their class.
+  /// The numbers of durations, by the middle of their class.
   private var counts: [Int: Int] = [:]
 
   /// The binary digits of a duration that distinguish it from others.
@@ -38,12 +38,12 @@ package struct Durations: Equatable, Sendable {
 
   package mutating func add(_ duration: Int) {
     let excess = max(0, Int.bitWidth - duration.leadingZeroBitCount - Self.digits)
-    counts[(duration >> excess) << excess, default: 0] += 1
+    counts[(duration >> excess) << excess + (1 << excess) / 2, default: 0] += 1
   }
 
   package mutating func add(_ other: Durations) { counts.merge(other.counts, uniquingKeysWith: +) }
 
-  /// The median, at most 1/32 too low; of an even number of durations, the lower of the middle two; 0 if there are none.
+  /// The median, within 1/64; of an even number of durations, the lower of the middle two; 0 if there are none.
   package var median: Int {
     var left = (counts.values.reduce(0, +) + 1) / 2
     for (duration, count) in counts.sorted(by: { $0.key < $1.key }) {
