@@ -97,6 +97,7 @@ struct RecordsTests {
       report("r", "t"),
       ErrorRecord(line: 3, DMError(.unknownUser, "m", subject: "s").answering(nonce: "n"), message: "m"),
     ] + stream(message, conversation) + upkeepRecords(isFull: true) + hubRecords(isFull: true)
+      + usageRecords
   }
 
   private static var minimal: [any Record] {
@@ -110,6 +111,7 @@ struct RecordsTests {
       report(nil, nil),
       ErrorRecord(line: nil, DMError(.busy, "m"), message: "m"),
     ] + stream(bareMessage, bareConversation) + upkeepRecords(isFull: false) + hubRecords(isFull: false)
+      + usageRecords
   }
 
   private func line(_ record: any Record) throws -> JSONObject {

@@ -21,6 +21,26 @@ import Testing
     #expect(try lines.count == 60 && lines.allSatisfy { try JSON($0.bytes)["act"]?.string == "opened" })
   }
 
+  @Test(.enabled(if: ToolFixture.has("strace"), "needs strace"))
+  func `a line is one write to the end of the file, and costs four system calls`() throws {
+    let (f, log) = try fixture()
+    /// The calls of `dm-list` on files and descriptors.
+    func calls() throws -> [Substring] {
+      let trace = f.directory + "/trace"
+      try f.done(
+        "strace", ["-f", "-s", "1000", "-o", trace, "-e", "trace=%file,%desc", "dm-list", "--count"], as: "alice")
+      return try String(contentsOfFile: trace, encoding: .utf8).split(separator: "\n")
+    }
+    let calls = (try calls(), f.set("DM_USAGE_LOG", nil), try calls())
+    let writes = calls.0.filter { $0.contains("write(") && $0.contains(#"\"duration_us\""#) }
+    #expect(
+      writes.count == 1 && writes[0].contains(#""{\"type\":\"usage\""#) && writes[0].contains(#"}\n""#), "\(writes)")
+    let opened = calls.0.filter { $0.contains("\"\(log)\"") }
+    #expect(opened.count == 1 && opened[0].contains("O_APPEND"), "\(opened)")
+    // The line costs an open, a stat, a write and a close.
+    #expect(calls.0.count == calls.2.count + 4)
+  }
+
   @Test func `a new log can be accessed only by its owner, and a log is never emptied`() throws {
     let (f, log) = try fixture()
     for _ in 1...2 { try f.done("dm-list", as: "alice") }
