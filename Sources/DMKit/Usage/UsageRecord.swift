@@ -3,7 +3,7 @@ package import DMModel
 
 /// A line of a usage log.
 package struct UsageRecord: Equatable, Sendable, Record {
-  /// The end of the act; a log has it to the second.
+  /// The end of the act, in whole seconds.
   package let at: Timestamp
   package let act: UsageAct.Kind
   package let program: String
@@ -16,7 +16,8 @@ package struct UsageRecord: Equatable, Sendable, Record {
   package let status: Int
 
   package init(_ act: UsageAct, at: Timestamp, program: String, version: String, status: Int) {
-    (self.act, self.at, self.program, self.version, self.status) = (act.kind, at, program, version, status)
+    self.at = Timestamp(microseconds: at.microseconds / 1_000_000 * 1_000_000)
+    (self.act, self.program, self.version, self.status) = (act.kind, program, version, status)
     (duration, count, bytes) = (Int(act.duration), act.extent.count, act.extent.bytes)
   }
 
@@ -49,7 +50,7 @@ package struct UsageRecord: Equatable, Sendable, Record {
   package func write(to json: inout JSONWriter) {
     json.object { json in
       json.member("type", "usage")
-      json.member("at", at.description.prefix(19) + "Z")
+      json.member("at", at)
       json.member("act", act.rawValue)
       json.member("program", program)
       json.member("version", version)

@@ -16,7 +16,7 @@ import Testing
   /// The fields of a line, in order, and whether a value is allowed.
   static let allowed: [(name: String, accepts: @Sendable (JSON) -> Bool)] = [
     ("type", { $0.string == "usage" }),
-    ("at", { $0.string?.wholeMatch(of: /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ/) != nil }),
+    ("at", { $0.string?.wholeMatch(of: /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.000000Z/) != nil }),
     ("act", { UsageAct.Kind(rawValue: $0.string ?? "") != nil }),
     ("program", { ToolFixture.programs.contains($0.string ?? "") }),
     ("version", { $0.string?.wholeMatch(of: /\d+\.\d+\.\d+/) != nil }),
