@@ -26,6 +26,7 @@ extension AgentTool {
   /// The conversations that match a query and that the agent may use.
   static func list(_ query: ListQuery, _ scope: Scope) throws -> [Conversation] {
     var query = query
+    query.isOpening = true
     if let existing = try scope.existing() {
       // In a query, an empty list means all conversations.
       if existing.isEmpty { return [] }
@@ -57,6 +58,8 @@ extension AgentTool {
 
   /// All messages of a query, and the cursor after them.
   static func history(_ query: HistoryQuery, _ scope: Scope) throws -> ([Message], Cursor?) {
+    var query = query
+    query.isOpening = true
     let history = try scope.messenger.history(query)
     var messages: [Message] = []
     while case let batch = try history.next(), !batch.isEmpty { messages += batch }

@@ -17,6 +17,10 @@ package final class Invocation {
   var freshness: HubFreshness?
   /// Whether the user was already warned that dm-sync cannot be started.
   var hasWarnedOfCarrier = false
+  private lazy var usageLog = UsageLog(command.name, warn)
+  /// Whether warnings are kept until the end, because a window uses the terminal.
+  package var keepsWarnings = false
+  private var keptWarnings: [String] = []
 
   init(_ command: Command, _ arguments: Arguments) {
     self.command = command
@@ -60,6 +64,7 @@ package final class Invocation {
       [weak messenger] in
       messenger.flatMap { Carrier.start(for: $0).fault }
     }
+    if let log = usageLog { messenger.onAct = { [weak self] act in log.add(act) { self?.warn($0) } } }
     made = messenger
     return messenger
   }
@@ -78,6 +83,17 @@ package final class Invocation {
       throw usage("there is no home folder; set HOME, or use --store DIR")
     }
     return location
+  }
+
+  /// Prints a warning that does not change the exit status.
+  private func warn(_ warning: String) {
+    if keepsWarnings { keptWarnings.append(warning) } else { printError(command.name, warning) }
+  }
+
+  /// Prints the warnings that were kept.
+  func printWarnings() {
+    for warning in keptWarnings { printError(command.name, warning) }
+    keptWarnings = []
   }
 
   // MARK: Answers

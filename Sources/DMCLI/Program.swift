@@ -45,6 +45,7 @@ extension Program {
       try made.output.flush()
       try made.noteFreshness()
       try made.finishWithHub()
+      made.printWarnings()
       return made.hasFailures ? .someLinesFailed : .done
     } catch let error as DMError {
       return fail(error, call)
@@ -99,6 +100,7 @@ extension Program {
 
   /// Prints the error, and the records that are still in the buffer of standard output.
   private static func fail(_ error: DMError, _ call: Invocation?) -> ExitStatus {
+    call?.printWarnings()
     printError(command.name, error.text)
     do {
       try call?.output.flush()

@@ -12,6 +12,8 @@ public struct HistoryQuery: Sendable {
   public var conversations: [ConversationReference]
   /// Treats a direct conversation that does not exist yet as empty, instead of throwing an error.
   package var allowsMissing = false
+  /// Whether this query opens conversations for a usage log, and is not one more page of them.
+  package var isOpening = false
   /// Only messages with these numbers; nil for all messages.
   public var ranges: [RangeReference]?
   /// Only messages from this message or time on; nil for no bound.

@@ -35,6 +35,8 @@ public struct ListQuery: Sendable {
   package var newest: Int?
   /// Lists only this conversation, if the list contains it; then there are no pages.
   package var only: Identifier?
+  /// Whether this query opens the list for a usage log, and does not only refresh it.
+  package var isOpening = false
   /// The keys of `conversations`.
   package var keys: [ConversationKey]?
 

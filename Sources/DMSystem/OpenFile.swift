@@ -19,6 +19,9 @@ package struct OpenFile: ~Copyable {
     case creating
     /// If the file exists already, it is emptied.
     case creatingOrEmptying
+    /// Each write is added to the end of the file, even if other processes write, too; opening a FIFO does not wait for
+    /// its reader.
+    case appending
 
     fileprivate var flags: Int32 {
       switch self {
@@ -29,6 +32,7 @@ package struct OpenFile: ~Copyable {
       case .readingAndWriting: O_RDWR | O_NOFOLLOW
       case .creating: O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW
       case .creatingOrEmptying: O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW
+      case .appending: O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY
       }
     }
   }

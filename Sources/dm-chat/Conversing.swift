@@ -41,7 +41,7 @@ struct Conversing {
 
   /// The typing signal; does nothing if the user may not send messages, for example because they have left the group.
   func shownTyping() throws -> ShownTyping {
-    ShownTyping(try unlessRefused { try messenger.typing(in: conversation) })
+    ShownTyping(try unlessRefused { try messenger.typing(in: conversation) }, of: messenger)
   }
 
   /// - Throws: like `Messenger.send`.

@@ -35,6 +35,7 @@ package struct DMChat: Program {
     // message.
     if let conversation { _ = try Conversing(call.messenger(), conversation).existing() }
     let window = try Window()
+    call.keepsWarnings = true
     do {
       var next = try conversation ?? Picker(call, window).run()
       while let conversation = next {

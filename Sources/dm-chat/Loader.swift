@@ -12,7 +12,7 @@ struct Loader {
   /// no store yet.
   func begin(_ layout: Layout) throws -> (ChatModel, Cursor?) {
     var model = ChatModel(acts.conversation, try acts.existing(), layout)
-    let (newest, cursor) = try pages.newest()
+    let (newest, cursor) = try pages.newest(isOpening: true)
     model.loaded.replace(newest)
     try lookForPresence(&model)
     model.blocked = try blocked()

@@ -25,7 +25,11 @@ struct Pages {
   }
 
   /// The newest messages, and the cursor at which the events continue; the cursor is nil if there is no store yet.
-  func newest() throws -> (messages: [Message], cursor: Cursor?) { try read { _ in } }
+  ///
+  /// - Parameter isOpening: whether the window opens with these messages.
+  func newest(isOpening: Bool = false) throws -> (messages: [Message], cursor: Cursor?) {
+    try read { $0.isOpening = isOpening }
+  }
 
   /// The page before a number, and the first few hundred messages from that number on.
   ///

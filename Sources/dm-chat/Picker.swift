@@ -11,6 +11,7 @@ final class Picker {
   var filter = EditedLine()
   var conversations: [Conversation] = []
   var chosen = 0
+  private var isNew = true
   /// An error that is shown until the next key, instead of the help for the keys.
   var fault: String?
 
@@ -98,7 +99,9 @@ final class Picker {
     var query = ListQuery()
     query.matching = filter.isEmpty ? nil : filter.text
     query.limit = 200
+    query.isOpening = isNew
     conversations = try messenger.conversations(query)
+    isNew = false
     let (me, names) = (messenger.identity.handle, [filter.text, "+\(filter.text)"])
     // If the chosen conversation is no longer listed, none is chosen until the next key.
     chosen =

@@ -23,7 +23,9 @@ final class PlainChat {
   private static func choose(
     _ call: Invocation, _ messenger: Messenger, _ lines: inout LineBuffer
   ) throws -> ConversationReference {
-    for conversation in try messenger.conversations() {
+    var query = ListQuery()
+    query.isOpening = true
+    for conversation in try messenger.conversations(query) {
       try call.print(TextFormat.sentence(conversation, for: messenger.identity.handle))
     }
     try call.output.flush()
@@ -65,6 +67,7 @@ final class PlainChat {
     var query = HistoryQuery(acts.conversation)
     query.limit = 10
     query.allowsMissing = true
+    query.isOpening = true
     let history = try messenger.history(query)
     var printed = PrintedMessages(isToBeRead: true)
     while case let batch = try history.next(), !batch.isEmpty {

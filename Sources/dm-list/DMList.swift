@@ -77,7 +77,7 @@ package struct DMList: Program {
 final class Listing {
   let call: Invocation
   let messenger: Messenger
-  let query: ListQuery
+  private(set) var query: ListQuery
   /// The conversations as they were printed last.
   var shown: [Identifier: Conversation] = [:]
   private var lastCount: Int?
@@ -96,11 +96,18 @@ final class Listing {
     self.call = call
     self.messenger = messenger
     self.query = query
+    self.query.isOpening = true
+  }
+
+  /// Reads the list; only the first call opens it.
+  private func read<T>(_ body: (ListQuery) throws -> T) rethrows -> T {
+    defer { query.isOpening = false }
+    return try body(query)
   }
 
   func print() throws {
     if call.arguments[DMList.count] { return try printCount() }
-    for conversation in try messenger.conversations(query) { try print(conversation) }
+    for conversation in try read({ try messenger.conversations($0) }) { try print(conversation) }
   }
 
   func print(_ conversation: Conversation) throws {
@@ -112,7 +119,7 @@ final class Listing {
   }
 
   private func printCount() throws {
-    let count = try messenger.unreadCount(query)
+    let count = try read { try messenger.unreadCount($0) }
     if count != lastCount { try call.output.write("\(count)\n") }
     lastCount = count
   }
@@ -177,6 +184,7 @@ extension Listing {
   func redraw() throws {
     var fitting = query
     fitting.limit = try min(query.limit ?? .max, max(1, (call.screen().rows ?? 1) - 1))
+    query.isOpening = false
     let list = try messenger.conversations(fitting)
     try call.output.write(Screen.clearing)
     shown = [:]

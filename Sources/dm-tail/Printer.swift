@@ -29,6 +29,8 @@ final class Printer {
   ///
   /// - Returns: the cursor at which the stream begins; nil if there is no store yet.
   func print(_ query: HistoryQuery, of stream: EventQuery) throws -> Cursor? {
+    var query = query
+    query.isOpening = true
     let history = try messenger.history(query)
     try print {
       while stream.kinds.contains(.message), case let batch = try history.next(), !batch.isEmpty {

@@ -56,12 +56,15 @@ package struct DMTyping: Program {
       return try call.messenger().typing(in: ConversationReference(call.arguments.operand(0, "CONVERSATION")))
     }
     func show(_ body: (inout TypingIndicator) throws -> Void) throws {
-      var showing = try TypingIndicator(signal())
+      var showing = try TypingIndicator(signal(), of: call.messenger())
       try body(&showing)
     }
     switch try mode(call.arguments) {
     case .watch: try printTyping(call)
-    case .on: try signal()?.show()
+    case .on:
+      guard let signal = try signal() else { break }
+      signal.show()
+      try call.messenger().reportTyping(for: 0)
     case .off: try signal()?.hide()
     case .time(let length): try show { $0.last(length) }
     case .command(let words): try show { try $0.run(words) }

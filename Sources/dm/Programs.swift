@@ -15,6 +15,7 @@ import SendProgram
 import SyncProgram
 import TailProgram
 import TypingProgram
+import UsageProgram
 import UserProgram
 
 /// The programs of the suite, in the order in which a new user needs them.
@@ -23,8 +24,8 @@ enum Programs {
     ("dm-list", DMList.self), ("dm-send", DMSend.self), ("dm-tail", DMTail.self), ("dm-chat", DMChat.self),
     ("dm-read", DMRead.self), ("dm-attach", DMAttach.self), ("dm-edit", DMEdit.self), ("dm-search", DMSearch.self),
     ("dm-digest", DMDigestProgram.self), ("dm-typing", DMTyping.self), ("dm-user", DMUser.self),
-    ("dm-conversation", DMConversation.self),
-    ("dm-import", DMImport.self), ("dm-mcp", DMMCP.self), ("dm-doctor", DMDoctor.self), ("dm-sync", DMSyncProgram.self),
+    ("dm-conversation", DMConversation.self), ("dm-import", DMImport.self), ("dm-mcp", DMMCP.self),
+    ("dm-doctor", DMDoctor.self), ("dm-usage", DMUsage.self), ("dm-sync", DMSyncProgram.self),
     ("dm-hub", DMHub.self),
   ]
 

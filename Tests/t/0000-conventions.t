@@ -3,7 +3,7 @@
 . "$(dirname "$0")/lib.sh"
 
 for program in dm-attach dm-chat dm-conversation dm-doctor dm-edit dm-import dm-list dm-mcp dm-read dm-search dm-send \
-  dm-tail dm-typing dm-user; do
+  dm-tail dm-typing dm-usage dm-user; do
   exits 0 "$program --help" "$program" --help
   like "$out" "$program - *Usage:*Examples:*" "$program explains itself"
   is "$err" "" "$program --help is silent on standard error"

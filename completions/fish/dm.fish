@@ -16,6 +16,6 @@ function __dm_complete
     end
 end
 for program in dm dm-attach dm-chat dm-conversation dm-digest dm-doctor dm-edit dm-hub dm-import dm-list dm-mcp dm-read dm-search \
-    dm-send dm-sync dm-tail dm-typing dm-user
+    dm-send dm-sync dm-tail dm-typing dm-usage dm-user
     complete -c $program -f -k -a "(__dm_complete $program)"
 end

@@ -71,13 +71,13 @@ package func cut(_ text: String, _ width: Int) -> String {
 }
 
 /// A text that is cut, or padded with spaces on its right, to exactly this width.
-func left(_ text: String, _ width: Int) -> String {
+package func left(_ text: String, _ width: Int) -> String {
   let text = cut(text, width)
   return text + String(repeating: " ", count: max(0, width - columns(of: text)))
 }
 
 /// A text that is padded with spaces on its left to a width; a longer text is not cut.
-func right(_ text: String, _ width: Int) -> String {
+package func right(_ text: String, _ width: Int) -> String {
   String(repeating: " ", count: max(0, width - columns(of: text))) + text
 }
 

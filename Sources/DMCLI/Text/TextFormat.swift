@@ -20,6 +20,13 @@ package enum TextFormat {
     return "\(local.year)-\(padded(local.month))-\(padded(local.day))"
   }
 
+  /// A local date and its day of the week: `Mon 2026-11-23`.
+  ///
+  /// - Throws: `bad_time`.
+  package static func weekdayAndDay(_ date: String) throws -> String {
+    "\(LocalTime(try typedTime(date + "T12:00")).dayOfWeek) \(date)"
+  }
+
   /// The line above the messages of a day: `-- Mon 2026-11-23 --`.
   package static func dayLine(_ time: Timestamp) -> String {
     Mark.faint("-- \(LocalTime(time).dayOfWeek) \(day(time)) --")

@@ -3,24 +3,34 @@ internal import DMSystem
 
 /// Shows and hides the typing signal of the user; it is hidden when this value's lifetime ends.
 package struct ShownTyping: ~Copyable {
+  private let messenger: Messenger
   private let signal: TypingSignal?
+  /// When the signal was last hidden and then shown, as a time of `monotonicMicroseconds`.
+  private var start: Int64 = 0
   private var isOn = false
   private var shown: Timestamp?
   private var refresh: Int64 = 0
 
   /// - Parameter signal: nil if no other user may see the signal.
-  package init(_ signal: TypingSignal?) { self.signal = signal }
+  package init(_ signal: TypingSignal?, of messenger: Messenger) { (self.signal, self.messenger) = (signal, messenger) }
 
-  deinit { if isOn { signal?.hide(unlessShownSince: shown) } }
+  deinit { if isOn { hide() } }
+
+  private func hide() {
+    guard let signal else { return }
+    signal.hide(unlessShownSince: shown)
+    messenger.reportTyping(for: monotonicMicroseconds() - start)
+  }
 
   /// Shows or hides the typing signal; a call that keeps it shown also renews it before it expires.
   package mutating func show(_ isWanted: Bool) {
     let now = monotonicMicroseconds()
+    if isWanted, !isOn { start = now }
     if isWanted, !isOn || now >= refresh {
       shown = signal?.show()
       refresh = now + TypingSignal.refresh.microseconds
     } else if !isWanted, isOn {
-      signal?.hide(unlessShownSince: shown)
+      hide()
     }
     isOn = isWanted
   }

@@ -10,8 +10,8 @@ package struct TypingIndicator: ~Copyable {
   var line: TypedLine?
 
   /// - Parameter signal: nil if no other user could see the typing signal.
-  package init(_ signal: TypingSignal?) throws {
-    typing = ShownTyping(signal)
+  package init(_ signal: TypingSignal?, of messenger: Messenger) throws {
+    typing = ShownTyping(signal, of: messenger)
     interrupts = try Interrupts()
   }
 

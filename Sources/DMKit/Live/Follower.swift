@@ -159,7 +159,10 @@ package final class Follower {
   }
 
   private func read() throws -> [MessagingEvent] {
+    let start = monotonicMicroseconds()
     let events = try feed.next()
+    // Other followers only watch the store, and show no messages.
+    if query.marksDelivered || query.consumer != nil { messenger.reportReceived(events, since: start) }
     mustRead = !feed.isDry
     mustReadExpiry = true
     try lease?.describe(feed.conversations)

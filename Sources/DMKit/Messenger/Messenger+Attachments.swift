@@ -30,8 +30,12 @@ extension Messenger {
     progress: @escaping (String) throws -> Void = { _ in }
   ) throws -> Prepared {
     let name = name ?? source.name
-    return try preparing(source, name: name, options, progress) { preparer, copy, hash in
-      try install(copy, hash, name: name, preparer, progress)
+    return try reporting(.attached) {
+      UsageAct.Extent(count: 1, bytes: $0.attachment.sizeBytes)
+    } _: {
+      try preparing(source, name: name, options, progress) { preparer, copy, hash in
+        try install(copy, hash, name: name, preparer, progress)
+      }
     }
   }
 

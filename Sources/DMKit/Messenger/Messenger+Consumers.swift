@@ -78,7 +78,9 @@ extension Messenger {
     _ lines: [ConsumerLine], as consumer: String, skipsFailed: Bool = false
   ) throws -> [Result<ConsumerAnswer, DMError>] {
     try expectStore(with: consumer)
-    return try perform(lines) { try ConsumerBatch($0, consumer, skipsFailed: skipsFailed) }
+    return try reporting(.sent, UsageAct.Extent.init(answers:)) {
+      try perform(lines) { try ConsumerBatch($0, consumer, skipsFailed: skipsFailed) }
+    }
   }
 
   /// Moves a consumer forward to a cursor.

@@ -7,7 +7,9 @@ extension Messenger {
   /// - Throws: `bad_cursor`; for conversations that the query names, `unknown_user`, `unknown_conversation`,
   ///   `ambiguous_title`, `not_allowed`.
   public func conversations(_ query: ListQuery = ListQuery()) throws -> [Conversation] {
-    try list(query, []) { query, session in
+    try list(query, []) {
+      UsageAct.Extent(count: $0.count)
+    } _: { query, session in
       try query.after?.check(in: session.store.uuid())
       let listed = try session.store.conversations.list(query, as: session.viewer)
       return try session.destination == .hub ? listed.map(session.withWaiting) : listed
@@ -18,12 +20,21 @@ extension Messenger {
   ///
   /// - Throws: like `conversations(_:)`.
   public func unreadCount(_ query: ListQuery = ListQuery()) throws -> Int {
-    try list(query, 0) { query, session in
+    try list(query, 0) { _ in
+      UsageAct.Extent()
+    } _: { query, session in
       try session.store.conversations.unreadCount(query, as: session.viewer)
     }
   }
 
   /// Looks up the conversations that a query names, and runs `body` with their keys in the query.
+  private func list<T>(
+    _ query: ListQuery, _ empty: T, _ extent: (T) -> UsageAct.Extent, _ body: (ListQuery, Session) throws -> T
+  ) throws -> T {
+    guard query.isOpening else { return try list(query, empty, body) }
+    return try reporting(.opened, extent) { try list(query, empty, body) }
+  }
+
   private func list<T>(_ query: ListQuery, _ empty: T, _ body: (ListQuery, Session) throws -> T) throws -> T {
     let found = try reading(nil as T?) { session in
       var query = query
@@ -61,13 +72,11 @@ extension Messenger {
   /// - Throws: `unknown_user`; `not_allowed` if a direct conversation must be created and the acting user blocks the
   ///   other user; `ambiguous_title` if there are several such groups.
   public func createConversation(with handles: [Handle], ifAbsent: Bool = false) throws -> Conversation {
-    try writing { session in
+    try creating { session in
       let others = try session.userKeys(handles).filter { $0 != session.me }
-      let row =
-        others.count > 1
+      return others.count > 1
         ? try session.createGroup(nil, of: others, ifAbsent: ifAbsent)
         : try session.startDirectIfAbsent(with: others.first ?? session.me)
-      return try session.asSeen(row)
     }
   }
 
@@ -89,9 +98,17 @@ extension Messenger {
   ///   title, but each has another owner or lacks some of these users.
   public func createGroup(titled title: String, with handles: [Handle], ifAbsent: Bool = false) throws -> Conversation {
     try checkNewTitle(title)
-    return try writing { session in
+    return try creating { session in
       let others = try session.userKeys(handles).filter { $0 != session.me }
-      return try session.asSeen(session.createGroup(title, of: others, ifAbsent: ifAbsent))
+      return try session.createGroup(title, of: others, ifAbsent: ifAbsent)
+    }
+  }
+
+  private func creating(_ body: (Session) throws -> Conversations.Row) throws -> Conversation {
+    try reporting(.created) { _ in
+      UsageAct.Extent(count: 1)
+    } _: {
+      try writing { session in try session.asSeen(body(session)) }
     }
   }
 }

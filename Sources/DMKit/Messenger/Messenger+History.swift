@@ -1,5 +1,6 @@
 public import DMModel
 internal import DMStore
+internal import DMSystem
 
 /// The messages of a history, read in batches, oldest first.
 ///
@@ -24,6 +25,8 @@ public final class History {
   ///
   /// The viewer keeps the time of the first batch, so that messages which expire later are still returned.
   private var viewer: Viewer?
+  /// The meter for the usage log; nil if this history is not an act.
+  fileprivate var meter: ActMeter?
 
   /// The cursor from which a stream continues after this history; nil if there is no store yet.
   public private(set) var cursor: Cursor?
@@ -111,6 +114,13 @@ public final class History {
   ///
   /// - Throws: an error of the store.
   public func next() throws -> [Message] {
+    let messages = try meter.timed(nextMessages)
+    meter?.extent.add(messages)
+    if messages.isEmpty { meter = nil }
+    return messages
+  }
+
+  private func nextMessages() throws -> [Message] {
     // A batch may contain no message that the user sees.
     while plan != nil, left != 0 {
       let messages = try nextBatch()
@@ -173,7 +183,8 @@ extension Messenger {
   /// - Returns: nil if there are no ids, or if no message has the first id.
   /// - Throws: `unknown_message`, also for a message that the user does not see.
   package func messages(_ ids: [Identifier], includesReaders: Bool = false) throws -> [Message]? {
-    try reading(nil) { session in
+    let start = monotonicMicroseconds()
+    let found: [Message]? = try reading(nil) { session in
       let store = session.store
       guard let first = ids.first, try store.conversations.row(first) == nil,
         try store.messages.address(of: first) != nil
@@ -183,6 +194,8 @@ extension Messenger {
       let viewer = Viewer(store, session.me, includesReaders: includesReaders)
       return try ids.map { try session.visibleMessage(.id($0), as: viewer).message }
     }
+    if let found { report(.opened, UsageAct.Extent(found), since: start) }
+    return found
   }
 
   /// The messages with these ids that the user sees, in the order of the ids; ids of other messages are left out.
@@ -234,7 +247,12 @@ extension Messenger {
   ///
   /// - Throws: `unknown_user`, also for the sender in the query; `unknown_conversation`, `ambiguous_title`,
   ///   `not_allowed`; `unknown_message` for a bound of the query.
-  public func history(_ query: HistoryQuery) throws -> History { try History(self, query) }
+  public func history(_ query: HistoryQuery) throws -> History {
+    let meter = query.isOpening && onAct != nil ? ActMeter(.opened, self) : nil
+    let history = try meter.timed { try History(self, query) }
+    history.meter = meter
+    return history
+  }
 
   /// The last messages of a conversation that come before a message number, oldest first.
   ///

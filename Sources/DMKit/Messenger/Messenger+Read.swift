@@ -1,20 +1,6 @@
 public import DMModel
 internal import DMStore
 
-/// The messages of a conversation that an action marks.
-public enum ReadTarget: Sendable {
-  /// The messages with these numbers.
-  case ranges([RangeReference])
-  /// All messages up to and including this one.
-  case upTo(MessageReference)
-  /// All messages before a message or a time.
-  case before(HistoryQuery.Bound)
-  /// All messages from a message or a time on; with `before`, only the messages before that other message or time.
-  case since(HistoryQuery.Bound, before: HistoryQuery.Bound?)
-  /// All messages.
-  case all
-}
-
 extension Messenger {
   /// The options of an action that marks messages.
   public struct MarkOptions: Sendable {
@@ -139,9 +125,20 @@ extension Messenger {
 
   private typealias Marks = [(conversation: ConversationKey, ranges: [SeqRange])]
 
-  /// Marks messages, but first checks whether anything would change, so that a repeated call does not wait or write.
   private func mark(
     _ options: MarkOptions, orElse missing: DMError? = nil, _ find: (Session) throws -> Marks
+  ) throws -> [Marked] {
+    guard options.act == .read, !options.isDryRun else { return try change(options, orElse: missing, find) }
+    return try reporting(.read) {
+      UsageAct.Extent(count: $0.reduce(0) { $0 + $1.count })
+    } _: {
+      try change(options, orElse: missing, find)
+    }
+  }
+
+  /// Marks messages, but first checks whether anything would change, so that a repeated call does not wait or write.
+  private func change(
+    _ options: MarkOptions, orElse missing: DMError?, _ find: (Session) throws -> Marks
   ) throws -> [Marked] {
     let now = Timestamp.now
     guard let looked = try reading(nil, { session in try session.rehearse(find(session), options, at: now) }) else {

@@ -21,6 +21,8 @@ public final class SearchResults {
   ///
   /// These messages come before all other results.
   private var waiting: [Found] = []
+  /// The meter for the usage log; nil if there is none.
+  fileprivate var meter: ActMeter?
 
   private static let batch = 100
 
@@ -41,6 +43,13 @@ public final class SearchResults {
   ///
   /// - Throws: an error of the store.
   public func next() throws -> [Found] {
+    let found = try meter.timed(nextFound)
+    meter?.extent.add(found.lazy.map(\.message))
+    if found.isEmpty { meter = nil }
+    return found
+  }
+
+  private func nextFound() throws -> [Found] {
     if !waiting.isEmpty {
       defer { waiting = [] }
       return waiting
@@ -148,5 +157,10 @@ extension Messenger {
   ///
   /// - Throws: `unknown_user`, `unknown_conversation`, `ambiguous_title`,
   ///   `not_allowed`, `unknown_message` for a bound.
-  public func search(_ request: SearchRequest) throws -> SearchResults { try SearchResults(self, request) }
+  public func search(_ request: SearchRequest) throws -> SearchResults {
+    let meter = onAct.map { _ in ActMeter(.searched, self) }
+    let results = try meter.timed { try SearchResults(self, request) }
+    results.meter = meter
+    return results
+  }
 }

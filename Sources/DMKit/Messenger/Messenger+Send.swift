@@ -20,7 +20,9 @@ extension Messenger {
   /// - Returns: the results, in the order of the messages.
   /// - Throws: an error of the store; in this case nothing was sent.
   public func send(_ batch: [Outgoing], once: Bool = false) throws -> [Result<Message, DMError>] {
-    try perform(batch) { SendBatch($0, allowsOtherText: once) }
+    try reporting(.sent, UsageAct.Extent.init(sent:)) {
+      try perform(batch) { SendBatch($0, allowsOtherText: once) }
+    }
   }
 
   /// Sends one message to several conversations, once to each.
@@ -35,6 +37,16 @@ extension Messenger {
   /// - Throws: like `send(_:)`.
   package func sendToAll(
     _ batch: [Outgoing], once: Bool = false
+  ) throws -> [(conversation: ConversationReference, message: Message)] {
+    try reporting(.sent) {
+      UsageAct.Extent(sent: $0.map { .success($0.message) })
+    } _: {
+      try sendAll(batch, once)
+    }
+  }
+
+  private func sendAll(
+    _ batch: [Outgoing], _ once: Bool
   ) throws -> [(conversation: ConversationReference, message: Message)] {
     let (sending, sent) = try writing(isBulk: batch.count > 1) { session in
       let sending = SendBatch(session, allowsOtherText: once)
@@ -74,25 +86,29 @@ extension Messenger {
     in reference: ConversationReference, nonce: String? = nil, replyTo: MessageReference? = nil,
     lifetime: Duration? = nil, once: Bool = false
   ) throws -> Message {
-    try expectStore(with: reference)
-    let (sending, sent) = try writing { session in
-      let row = try session.find(reference)
-      let sending = SendBatch(session, allowsOtherText: once)
-      guard let text = try session.store.members.draft(of: session.me, in: row.key) else {
-        // If there is no draft, an earlier call with the same nonce may have sent it.
-        if let nonce, let message = try sending.sent(nonce, in: row.key) { return (sending, message) }
-        throw DMError(
-          .noDraft, "there is no draft in '\(reference)'", subject: reference.description, remedy: .keepDraft)
+    try reporting(.sent) {
+      UsageAct.Extent(sent: [.success($0)])
+    } _: {
+      try expectStore(with: reference)
+      let (sending, sent) = try writing { session in
+        let row = try session.find(reference)
+        let sending = SendBatch(session, allowsOtherText: once)
+        guard let text = try session.store.members.draft(of: session.me, in: row.key) else {
+          // If there is no draft, an earlier call with the same nonce may have sent it.
+          if let nonce, let message = try sending.sent(nonce, in: row.key) { return (sending, message) }
+          throw DMError(
+            .noDraft, "there is no draft in '\(reference)'", subject: reference.description, remedy: .keepDraft)
+        }
+        let message = try sending.act(
+          on: Outgoing(to: reference, text: text, nonce: nonce, replyTo: replyTo, lifetime: lifetime))
+        try sending.finish()
+        // If the nonce was used before with another text, the draft was not sent, and is kept.
+        if !message.isDuplicate || message.hasText(text) { _ = try session.apply(.draft(nil), in: row) }
+        return (sending, message)
       }
-      let message = try sending.act(
-        on: Outgoing(to: reference, text: text, nonce: nonce, replyTo: replyTo, lifetime: lifetime))
-      try sending.finish()
-      // If the nonce was used before with another text, the draft was not sent, and is kept.
-      if !message.isDuplicate || message.hasText(text) { _ = try session.apply(.draft(nil), in: row) }
-      return (sending, message)
+      sending.committed()
+      return sent
     }
-    sending.committed()
-    return sent
   }
 
   /// The message of a reference, if the user sees it and may forward it.

@@ -87,6 +87,9 @@ public final class Messenger {
   /// A clause that says why the hub could not be asked for an unknown user; nil if there was no such failure.
   var whyUsersAreNotKnown: String?
 
+  /// Called after each act of the user that a usage log has; nil if there is no usage log.
+  package var onAct: ((UsageAct) -> Void)?
+
   /// Makes a messenger.
   ///
   /// The store is opened by the first call of another function.

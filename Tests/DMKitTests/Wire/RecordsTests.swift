@@ -64,7 +64,8 @@ struct RecordsTests {
   }
 
   private static let digested = DigestMessage(
-    reference: "+ops:7", id: id, conversation: "+ops", isGroup: true, sender: "bob", text: "hi", time: time, replyTo: nil)
+    reference: "+ops:7", id: id, conversation: "+ops", isGroup: true, sender: "bob", text: "hi", time: time,
+    replyTo: nil)
 
   private static func point(who: String?, until: String?, _ reason: Point.Reason?) -> Point {
     Point(.priority, "t", who: who, until: until, reason: reason, on: [digested])
@@ -107,6 +108,7 @@ struct RecordsTests {
       report("r", "t"), point(who: "bob", until: "friday", .asks), translation,
       ErrorRecord(line: 3, DMError(.unknownUser, "m", subject: "s").answering(nonce: "n"), message: "m"),
     ] + stream(message, conversation) + upkeepRecords(isFull: true) + hubRecords(isFull: true)
+      + usageRecords
   }
 
   private static var minimal: [any Record] {
@@ -120,6 +122,7 @@ struct RecordsTests {
       report(nil, nil), point(who: nil, until: nil, nil), translation,
       ErrorRecord(line: nil, DMError(.busy, "m"), message: "m"),
     ] + stream(bareMessage, bareConversation) + upkeepRecords(isFull: false) + hubRecords(isFull: false)
+      + usageRecords
   }
 
   private func line(_ record: any Record) throws -> JSONObject {

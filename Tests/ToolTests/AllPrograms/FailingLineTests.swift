@@ -51,7 +51,15 @@ struct FailingLineTests {
       program: "dm-read",
       failing: [#"{"type":"message","conversation_id":"\#(absent)","seq":1}"#],
       good: #"{"type":"message","conversation_id":"ID","seq":1}"#),
+    Batch(
+      program: "dm-usage",
+      failing: [#"{"type":"usage"}"#, usage.replacing("sent", with: "danced"), usage.replacing("12", with: "-12")],
+      good: usage),
   ]
+
+  private static let usage =
+    #"{"type":"usage","at":"2026-11-23T10:00:00Z","act":"sent","program":"dm-send","version":"0.2.0","#
+    + #""duration_us":12,"count":1,"bytes":5,"status":0}"#
 
   @Test func `these tests cover each program that reads lines`() throws {
     let readers = try ToolFixture.programs.filter { program in

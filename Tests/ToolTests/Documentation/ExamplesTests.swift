@@ -53,11 +53,17 @@ import Testing
     try (line + "\n").write(toFile: folder + "/history.jsonl", atomically: true, encoding: .utf8)
     try #"{"to":"bob","body":"hi","id":"q1"}"#.write(toFile: folder + "/queue.json", atomically: true, encoding: .utf8)
     try FileManager.default.copyItem(atPath: repository + "/examples/photo.jpg", toPath: folder + "/photo.jpg")
+    try Self.usage.write(toFile: folder + "/home/dm-usage.log", atomically: true, encoding: .utf8)
     _ = try Self.core(in: folder)
     try Data(Self.recording).write(to: URL(filePath: folder + "/recording.wav"))
     try FileManager.default.createDirectory(atPath: folder + "/home/Downloads", withIntermediateDirectories: true)
     return f
   }
+
+  /// A line of a usage log.
+  private static let usage =
+    #"{"type":"usage","at":"2026-11-23T10:00:00Z","act":"sent","program":"dm-send","version":"0.2.0","#
+    + #""duration_us":5000,"count":1,"bytes":5,"status":0}"# + "\n"
 
   /// A function that replaces arecord(1), which needs a microphone.
   private static let arecord = "arecord() { cat recording.wav; }"

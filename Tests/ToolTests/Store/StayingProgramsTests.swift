@@ -47,8 +47,9 @@ struct StayingProgramsTests {
     Call(program: "dm-typing", arguments: ["--watch"]),
     Call(program: "dm-chat", arguments: ["--plain", "bob"], lines: ("before", "after")),
   ]
-  /// Programs that read no lines and follow nothing, so they have a store open only briefly.
-  static let ending = ["dm-attach", "dm-conversation", "dm-doctor", "dm-search"]
+  /// Programs that read no lines and follow nothing, so they have a store open only briefly, and `dm-usage`, which opens
+  /// none.
+  static let ending = ["dm-attach", "dm-conversation", "dm-doctor", "dm-search", "dm-usage"]
 
   @Test func `these tests cover each program that does not end by itself`() {
     #expect(Set(Self.calls.map(\.program) + Self.ending) == Set(ToolFixture.programs))

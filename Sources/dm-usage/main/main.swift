@@ -1,0 +1,4 @@
+import DMCLI
+import UsageProgram
+
+DMUsage.main()
