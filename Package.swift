@@ -4,11 +4,12 @@ import PackageDescription
 /// Adding a program is adding its name here and in `Sources/dm/Programs.swift`, and a folder of that name under `Sources`.
 let programs = [
   "dm-attach", "dm-chat", "dm-conversation", "dm-doctor", "dm-edit", "dm-hub", "dm-import", "dm-list", "dm-mcp",
-  "dm-read", "dm-search", "dm-send", "dm-sync", "dm-tail", "dm-typing", "dm-user",
+  "dm-preview", "dm-read", "dm-search", "dm-send", "dm-sync", "dm-tail", "dm-typing", "dm-user",
 ]
 /// The targets that single programs need.
 let additions: [String: [Target.Dependency]] = [
   "dm-doctor": ["DMUpkeep"], "dm-hub": ["DMPostgres", "DMSync"], "dm-import": ["DMUpkeep"], "dm-mcp": ["DMAgent"],
+  "dm-preview": ["DMPreview"],
   "dm-sync": ["DMPostgres", "DMSync"],
 ]
 
@@ -62,6 +63,9 @@ let package = Package(
     .systemLibrary(
       name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
     .systemLibrary(name: "CPQ", providers: [.apt(["libpq-dev"])]),
+    .systemLibrary(name: "CCurl", providers: [.apt(["libcurl4-openssl-dev"])]),
+    /// A target of C, and not a system library: only its own file needs the headers of libxml2, whose folder has to be named.
+    .target(name: "CXML2", cSettings: [.unsafeFlags(["-I/usr/include/libxml2"])]),
     .systemLibrary(name: "CSystem"),
     /// The values that programs and stores speak of. Depends on none of the others, and on the system for the time.
     .target(name: "DMModel", dependencies: ["CSystem"]),
@@ -79,6 +83,8 @@ let package = Package(
     .target(name: "DMKit", dependencies: ["DMModel", "DMSystem", "DMJSON", "DMMedia", "DMStore"]),
     /// What the owner of a store does to its files: check, back up, dump, restore, purge, repair.
     .target(name: "DMUpkeep", dependencies: ["DMKit", "DMModel", "DMSystem", "DMJSON", "DMStore"]),
+    /// Previews of links: what may be fetched, and what a page says about itself. The only target that imports CCurl and CXML2.
+    .target(name: "DMPreview", dependencies: ["DMModel", "DMSystem", "DMMedia", "CCurl", "CXML2"]),
     /// Options, streams, text and exit statuses: what all programs share.
     .target(name: "DMCLI", dependencies: ["DMKit", "DMModel", "DMSystem", "DMJSON"]),
     /// Agents as users: the Model Context Protocol, its tools and its resources.
@@ -100,6 +106,7 @@ let package = Package(
     .testTarget(name: "DMSystemTests", dependencies: ["DMModel", "DMSystem", "TestSupport"]),
     .testTarget(name: "DMJSONTests", dependencies: ["DMModel", "DMJSON", "TestSupport"]),
     .testTarget(name: "DMMediaTests", dependencies: ["DMModel", "DMSystem", "DMJSON", "DMMedia", "TestSupport"]),
+    .testTarget(name: "DMPreviewTests", dependencies: ["DMModel", "DMPreview", "DMSystem", "TestSupport"]),
     .testTarget(name: "DMStoreTests", dependencies: ["DMModel", "DMStore", "StoreSupport", "TestSupport"]),
     /// With all records, those of hubs too.
     .testTarget(name: "DMKitTests", dependencies: ["DMKit", "DMPostgres", "DMUpkeep", "StoreSupport", "TestSupport"]),
@@ -123,6 +130,6 @@ let package = Package(
   ] + programTargets + crowd
 )
 
-for target in package.targets where target.type != .system {
+for target in package.targets where target.type != .system && target.name != "CXML2" {
   target.swiftSettings = strict + (optimizedInTests.contains(target.name) ? optimized : [])
 }

@@ -106,6 +106,10 @@ public struct DMError: Error, Equatable, Sendable {
     case refusedByHub = "refused_by_hub"
     /// The user has sent more than the hub accepts for now.
     case overQuota = "over_quota"
+    /// A link is not fetched, because its address or its form is not allowed.
+    case linkRefused = "link_refused"
+    /// A link has no preview: its page cannot be fetched or read.
+    case linkFailed = "link_failed"
     /// A bug in dm.
     case `internal`
 

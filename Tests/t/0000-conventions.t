@@ -2,7 +2,7 @@
 # What all programs have in common: how they explain themselves, what they refuse, and how they end.
 . "$(dirname "$0")/lib.sh"
 
-for program in dm-attach dm-chat dm-conversation dm-doctor dm-edit dm-import dm-list dm-mcp dm-read dm-search dm-send \
+for program in dm-attach dm-chat dm-conversation dm-doctor dm-edit dm-import dm-list dm-mcp dm-preview dm-read dm-search dm-send \
   dm-tail dm-typing dm-user; do
   exits 0 "$program --help" "$program" --help
   like "$out" "$program - *Usage:*Examples:*" "$program explains itself"
