@@ -9,7 +9,7 @@ let programs = [
 /// The targets that single programs need.
 let additions: [String: [Target.Dependency]] = [
   "dm-doctor": ["DMUpkeep"], "dm-hub": ["DMPostgres", "DMSync"], "dm-import": ["DMUpkeep"], "dm-mcp": ["DMAgent"],
-  "dm-preview": ["DMPreview"],
+  "dm-preview": ["DMPreview"], "dm-send": ["DMPreview"],
   "dm-sync": ["DMPostgres", "DMSync"],
 ]
 

@@ -32,6 +32,18 @@ public struct LinkPreview: Equatable, Sendable {
     self.attachment = attachment
   }
 
+  /// Makes a preview of values that were checked when they were stored.
+  package init(stored url: String, _ title: String, _ description: String?, _ site: String?) {
+    (self.url, self.title, self.description, self.site) = (url, title, description, site)
+  }
+
+  /// The preview with another attachment as its image.
+  package func with(attachment: Identifier?) -> LinkPreview {
+    var preview = self
+    preview.attachment = attachment
+    return preview
+  }
+
   private static func check(_ text: String, _ name: String, _ limit: Int) throws(DMError) {
     let scalars = text.unicodeScalars
     guard !text.isEmpty, scalars.prefix(limit + 1).count <= limit, !scalars.contains(where: isHidden) else {

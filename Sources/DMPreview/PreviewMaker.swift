@@ -27,6 +27,18 @@ package struct PreviewMaker: Sendable {
   /// - Throws: `link_refused`, `link_failed`; the message names the host, but no other part of the URL.
   package func preview(of url: String) throws(DMError) -> PagePreview { try preview(of: url, Fetcher(curl, policy)) }
 
+  /// The preview of the first link in a text; nil if there is no link.
+  ///
+  /// - Parameter attach: makes an attachment of an image; returns nil to leave the image out.
+  /// - Throws: like `preview(of:)`.
+  package func linkPreview(in text: String, attach: ([UInt8]) -> Identifier?) throws(DMError) -> LinkPreview? {
+    guard let url = firstLink(in: text) else { return nil }
+    let page = try preview(of: url)
+    return try LinkPreview(
+      url: url, title: page.title, description: page.description, site: page.site,
+      attachment: page.image.flatMap(attach))
+  }
+
   func preview(of url: String, _ fetcher: Fetcher) throws(DMError) -> PagePreview {
     let page = try fetcher.fetch(url, accepts: "text/html,application/xhtml+xml")
     let type = String(decoding: page.type.utf8.prefix { $0 != UInt8(ascii: ";") && $0 != 0x20 }, as: UTF8.self)

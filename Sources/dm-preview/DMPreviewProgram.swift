@@ -37,14 +37,11 @@ package struct DMPreviewProgram: Program {
     var printed = line
     do {
       let message = try PreviewLine(line[...])
-      if let url = message.text.flatMap(firstLink) {
+      if let text = message.text, firstLink(in: text) != nil {
         // A fetch may take seconds, and the lines before it need not wait.
         try call.output.flush()
-        let page = try maker.preview(of: url)
-        printed = message.adding(
-          try LinkPreview(
-            url: url, title: page.title, description: page.description, site: page.site,
-            attachment: message.isSent ? nil : image(page, number, call)))
+        let preview = try maker.linkPreview(in: text) { message.isSent ? nil : attachment($0, number, call) }
+        if let preview { printed = message.adding(preview) }
       }
     } catch let error as DMError where error.code != .inputOutput {
       call.note(failure: error, ofLine: number)
@@ -52,13 +49,13 @@ package struct DMPreviewProgram: Program {
     if !call.isQuiet { try call.output.write(lines: printed + [UInt8(ascii: "\n")]) }
   }
 
-  /// Prepares the image of a page; nil if there is none, or if it cannot be an attachment.
-  private static func image(_ page: PagePreview, _ line: Int, _ call: Invocation) throws -> Identifier? {
-    guard let image = page.image, !call.arguments[noImage] else { return nil }
+  /// Prepares the image of a page; nil if it cannot be an attachment.
+  private static func attachment(_ image: [UInt8], _ line: Int, _ call: Invocation) -> Identifier? {
+    if call.arguments[noImage] { return nil }
     do {
       return try call.messenger().prepare(.bytes(image), name: "preview").attachment.id
-    } catch let error as DMError {
-      call.note(failure: error, ofLine: line)
+    } catch {
+      call.note(failure: error as? DMError ?? DMError(.internal, "cannot prepare the image of a preview"), ofLine: line)
       return nil
     }
   }
