@@ -14,7 +14,8 @@ struct ExitStatusTests {
     (.fileChanged, 75), (.storeReplaced, 66), (.gap, 76),
     (.notAllowed, 77), (.usage, 64), (.noStore, 66), (.cannotCreate, 73), (.inputOutput, 74), (.readOnlyStore, 74),
     (.busy, 75),
-    (.hubUnreachable, 69), (.hubRefused, 77), (.hubMismatch, 78), (.hubDamaged, 78), (.noHub, 66), (.refusedByHub, 65),
+    (.linkFailed, 69), (.linkRefused, 77), (.hubUnreachable, 69), (.hubRefused, 77), (.hubMismatch, 78),
+    (.hubDamaged, 78), (.noHub, 66), (.refusedByHub, 65),
     (.overQuota, 73),
     (.storeTooNew, 78), (.storeForeign, 78), (.storeDamaged, 78), (.networkFileSystem, 78), (.internal, 70),
   ]
