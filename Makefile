@@ -8,8 +8,8 @@ RELEASE = swift build -c release --static-swift-stdlib -Xswiftc -cross-module-op
 # A call of the module for regular expressions, such as 'replacing', is an error, because that module is large: see
 # Sources/DMModel/ExactString.swift for what to call.
 SLIM := $(addprefix -Xswiftc ,-Xfrontend -disable-implicit-string-processing-module-import)
-# Where libpq's headers are differs between systems. The library itself is loaded when it is needed.
-HEADERS = $(patsubst -I%,-Xcc -I%,$(shell pkg-config --cflags-only-I libpq))
+# Where the headers of these libraries are differs between systems. The libraries themselves are loaded when they are needed.
+HEADERS = $(foreach l,libpq libcurl libxml-2.0,$(patsubst -I%,-Xcc -I%,$(shell pkg-config --cflags-only-I $l)))
 # A start is a third shorter when the library of C++ is within the program and nothing in the program can be linked with:
 # see docs/decisions/0026. A linker takes the shared library where a folder has both.
 LINK := -Xswiftc -use-ld=lld -Xswiftc -L.build/static \
@@ -146,6 +146,8 @@ setup:
 	missing="$$(PATH=$$PATH:/usr/sbin:/sbin; for t in $(TOOLS); do command -v $${t%:*} >/dev/null || echo $${t#*:}; done)"; \
 	pkg-config --exists sqlite3 2>/dev/null || missing="$$missing libsqlite3-dev"; \
 	pkg-config --exists libpq 2>/dev/null || missing="$$missing libpq-dev"; \
+	pkg-config --exists libcurl 2>/dev/null || missing="$$missing libcurl4-openssl-dev"; \
+	pkg-config --exists libxml-2.0 2>/dev/null || missing="$$missing libxml2-dev"; \
 	test -z "$(VENV)" || python3 -c 'import ensurepip, venv' 2>/dev/null || missing="$$missing python3-venv"; \
 	test -z "$(POSTGRES)" || ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || { missing="$$missing postgresql"; \
 	  test -e $(CLUSTER) || { $(SUDO) mkdir -p $(dir $(CLUSTER)) && \

@@ -9,7 +9,8 @@ let programs = [
 /// The targets that single programs need.
 let additions: [String: [Target.Dependency]] = [
   "dm-digest": ["DMDigest"], "dm-doctor": ["DMUpkeep"], "dm-hub": ["DMPostgres", "DMSync"],
-  "dm-import": ["DMUpkeep"], "dm-mcp": ["DMAgent"], "dm-sync": ["DMPostgres", "DMSync"],
+  "dm-import": ["DMUpkeep"], "dm-mcp": ["DMAgent"], "dm-preview": ["DMPreview"],
+  "dm-send": ["DMPreview"], "dm-sync": ["DMPostgres", "DMSync"],
 ]
 
 /// The library that has the code of a program, such as `ListProgram`: all of its folder but `main`.
@@ -62,6 +63,9 @@ let package = Package(
     .systemLibrary(
       name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
     .systemLibrary(name: "CPQ", providers: [.apt(["libpq-dev"])]),
+    .systemLibrary(name: "CCurl", providers: [.apt(["libcurl4-openssl-dev"])]),
+    /// A target of C, and not a system library: only its own file needs the headers of libxml2, whose folder has to be named.
+    .target(name: "CXML2", cSettings: [.unsafeFlags(["-I/usr/include/libxml2"])]),
     .systemLibrary(name: "CSystem"),
     /// The values that programs and stores speak of. Depends on none of the others, and on the system for the time.
     .target(name: "DMModel", dependencies: ["CSystem"]),
@@ -79,6 +83,8 @@ let package = Package(
     .target(name: "DMKit", dependencies: ["DMModel", "DMSystem", "DMJSON", "DMMedia", "DMStore"]),
     /// What the owner of a store does to its files: check, back up, dump, restore, purge, repair.
     .target(name: "DMUpkeep", dependencies: ["DMKit", "DMModel", "DMSystem", "DMJSON", "DMStore"]),
+    /// Previews of links: what may be fetched, and what a page says about itself. The only target that imports CCurl and CXML2.
+    .target(name: "DMPreview", dependencies: ["DMModel", "DMSystem", "DMMedia", "CCurl", "CXML2"]),
     /// Options, streams, text and exit statuses: what all programs share.
     .target(name: "DMCLI", dependencies: ["DMKit", "DMModel", "DMSystem", "DMJSON"]),
     /// What messages are about: priorities, action items, decisions, questions and a summary.
@@ -104,6 +110,7 @@ let package = Package(
     .testTarget(name: "DMSystemTests", dependencies: ["DMModel", "DMSystem", "TestSupport"]),
     .testTarget(name: "DMJSONTests", dependencies: ["DMModel", "DMJSON", "TestSupport"]),
     .testTarget(name: "DMMediaTests", dependencies: ["DMModel", "DMSystem", "DMJSON", "DMMedia", "TestSupport"]),
+    .testTarget(name: "DMPreviewTests", dependencies: ["DMModel", "DMPreview", "DMSystem", "TestSupport"]),
     .testTarget(name: "DMStoreTests", dependencies: ["DMModel", "DMStore", "StoreSupport", "TestSupport"]),
     /// With all records, those of hubs too.
     .testTarget(
@@ -130,6 +137,6 @@ let package = Package(
   ] + programTargets + crowd
 )
 
-for target in package.targets where target.type != .system {
+for target in package.targets where target.type != .system && target.name != "CXML2" {
   target.swiftSettings = strict + (optimizedInTests.contains(target.name) ? optimized : [])
 }

@@ -1,6 +1,7 @@
 /* Functions of the system that the module Glibc of Swift does not have. */
 #include <errno.h>
 #include <fcntl.h>
+#include <iconv.h>
 #include <semaphore.h>
 #include <signal.h>
 #include <stdio.h>

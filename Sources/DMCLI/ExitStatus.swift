@@ -33,8 +33,8 @@ package enum ExitStatus: Int32, CaseIterable, Sendable {
       case .inputOutput, .readOnlyStore: .inputOutput
       case .busy, .fileChanged: .busy
       case .gap: .gap
-      case .notAllowed, .hubRefused: .notAllowed
-      case .hubUnreachable, .modelFailed: .hubUnreachable
+      case .notAllowed, .hubRefused, .linkRefused: .notAllowed
+      case .hubUnreachable, .modelFailed, .linkFailed: .hubUnreachable
       case .storeTooNew, .storeForeign, .storeDamaged, .networkFileSystem, .hubMismatch, .hubDamaged:
         .badStore
       }

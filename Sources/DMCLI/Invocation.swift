@@ -115,13 +115,18 @@ package final class Invocation {
   ///
   /// The program continues, and later ends with status 1.
   package func fail(line: Int, _ error: DMError) throws {
+    note(failure: error, ofLine: line)
+    if isJSON { try output.write(ErrorRecord(line: line, error, message: error.text)) }
+  }
+
+  /// Reports the error of an input line as `fail(line:_:)` does, but only on standard error.
+  package func note(failure error: DMError, ofLine line: Int) {
     if let index = failures.firstIndex(where: { $0.code == error.code }) {
       failures[index].count += 1
     } else {
       failures.append((error.code, 1))
     }
     printError(command.name, "line \(line): \(error.text)")
-    if isJSON { try output.write(ErrorRecord(line: line, error, message: error.text)) }
   }
 
   /// Prints a message as the answer to an input line.

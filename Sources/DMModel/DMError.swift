@@ -108,6 +108,10 @@ public struct DMError: Error, Equatable, Sendable {
     case overQuota = "over_quota"
     /// The program of a model gave no answer that can be used.
     case modelFailed = "model_failed"
+    /// A link is not fetched, because its address or its form is not allowed.
+    case linkRefused = "link_refused"
+    /// A link has no preview: its page cannot be fetched or read.
+    case linkFailed = "link_failed"
     /// A bug in dm.
     case `internal`
 

@@ -136,6 +136,8 @@ public struct Message: Equatable, Identifiable, Sendable {
   public let nonce: String?
   /// The attachments, in their order; a message with attachments may also have a text.
   public var attachments: [Attachment] = []
+  /// What the first link of the text leads to; nil if the sender's program did not say it.
+  public var linkPreview: LinkPreview?
   /// The participants that the text mentions.
   public var mentions: [Handle] = []
   /// The reactions, without those of users that the reader blocks.
@@ -214,7 +216,8 @@ extension Message {
     _ id: Identifier, conversationID: Identifier, conversation: ConversationLabel, seq: Int?, sender: Handle,
     senderName: String? = nil, isMine: Bool = false, isUnread: Bool = false, readByCount: Int = 0,
     readBy: [Handle]? = nil, text: String? = nil, createdAt: Timestamp, status: Status, replyTo: Reply? = nil,
-    forwardedFrom: Handle? = nil, nonce: String?, attachments: [Attachment] = [], mentions: [Handle] = [],
+    forwardedFrom: Handle? = nil, nonce: String?, attachments: [Attachment] = [],
+    linkPreview: LinkPreview? = nil, mentions: [Handle] = [],
     reactions: [Reactions] = [], editedAt: Timestamp? = nil, expiresAt: Timestamp? = nil, deletedAt: Timestamp? = nil,
     systemKind: SystemKind? = nil, subject: String? = nil, isDuplicate: Bool = false, line: Int? = nil,
     snippet: String? = nil, isTruncated: Bool = false
@@ -223,7 +226,8 @@ extension Message {
       id: id, conversationID: conversationID, conversation: conversation, seq: seq, sender: sender,
       senderName: senderName, isMine: isMine, isUnread: isUnread, readByCount: readByCount, readBy: readBy,
       text: text, createdAt: createdAt, status: status, replyTo: replyTo, forwardedFrom: forwardedFrom, nonce: nonce,
-      attachments: attachments, mentions: mentions, reactions: reactions, editedAt: editedAt, expiresAt: expiresAt,
+      attachments: attachments, linkPreview: linkPreview, mentions: mentions, reactions: reactions, editedAt: editedAt,
+      expiresAt: expiresAt,
       deletedAt: deletedAt, systemKind: systemKind, subject: subject, isDuplicate: isDuplicate, line: line,
       snippet: snippet, isTruncated: isTruncated)
   }

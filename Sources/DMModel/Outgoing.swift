@@ -15,6 +15,8 @@ public struct Outgoing: Equatable, Sendable {
   package let attachments: [Identifier]
   /// The message to forward, which the user must be able to see.
   package let forwards: Identifier?
+  /// What a link of the text leads to.
+  package let linkPreview: LinkPreview?
 
   /// The maximum number of bytes of a text.
   public static let textLimit = 64 * 1024
@@ -31,14 +33,22 @@ public struct Outgoing: Equatable, Sendable {
   ///   - replyTo: the message to answer, which is in the same conversation.
   ///   - lifetime: the time after which the message expires, at least 1 s; nil to use the conversation's `expireAfter`.
   ///   - attachments: the ids of at most 32 attachments that the user prepared, or that are in a message that they see.
-  ///   - forwards: the message to forward, which the user must be able to see.
-  /// - Throws: `empty_text`, `text_too_long`, or `bad_field` for a NUL in the text, the nonce, the lifetime or too many
-  ///   attachments.
+  ///   - forwards: the message to forward, which the user must be able to see. Its preview is forwarded, too.
+  ///   - linkPreview: what a link of the text leads to; its image is added to the attachments if it is not one of them.
+  /// - Throws: `empty_text`, `text_too_long`, or `bad_field` for a NUL in the text, the nonce, the lifetime, too many
+  ///   attachments, or a preview of a link that the text does not have.
   public init(
     to conversation: ConversationReference, text: String, nonce: String? = nil,
     replyTo: MessageReference? = nil, lifetime: Duration? = nil, attachments: [Identifier] = [],
-    forwards: Identifier? = nil
+    forwards: Identifier? = nil, linkPreview: LinkPreview? = nil
   ) throws(DMError) {
+    var attachments = attachments
+    if let image = linkPreview?.attachment, !attachments.contains(image) { attachments.append(image) }
+    if let linkPreview, !text.contains(text: linkPreview.url) {
+      throw DMError(
+        .badField, "the text does not have the link 'link_preview.url'; leave the preview out",
+        subject: "link_preview.url")
+    }
     if attachments.isEmpty || !text.isEmpty { try Self.check(text: text) }
     guard attachments.count <= Attachment.limit else {
       throw DMError(
@@ -54,6 +64,16 @@ public struct Outgoing: Equatable, Sendable {
     self.lifetime = lifetime
     self.attachments = attachments
     self.forwards = forwards
+    self.linkPreview = linkPreview
+  }
+
+  /// The message with a preview in place of its own.
+  ///
+  /// - Throws: `bad_field` for too many attachments, or for a preview of a link that the text does not have.
+  package func with(_ preview: LinkPreview) throws(DMError) -> Outgoing {
+    try Outgoing(
+      to: conversation, text: text, nonce: nonce, replyTo: replyTo, lifetime: lifetime, attachments: attachments,
+      forwards: forwards, linkPreview: preview)
   }
 
   /// - Throws: `empty_text`, `text_too_long`, `bad_field` for a NUL.

@@ -286,6 +286,7 @@ extension Store {
   package var hubFiles: HubFiles { HubFiles(store: self) }
   package var hubAttachments: HubAttachments { HubAttachments(store: self) }
   package var members: Members { Members(store: self) }
+  package var linkPreviews: LinkPreviews { LinkPreviews(store: self) }
   package var mentions: Mentions { Mentions(store: self) }
   package var messages: Messages { Messages(store: self) }
   package var outbox: Outbox { Outbox(store: self) }

@@ -34,6 +34,7 @@ package struct DigestedTable: Sendable {
       "former", "user, conversation, title, avatar_url, expire_after, participants, left_rev, delivered", 8),
     DigestedTable("hidden_range", "conversation, user, from_seq, to_seq, is_deleted, is_unseen", 6),
     DigestedTable("history", "conversation, message_count, last_seq", 3),
+    DigestedTable("link_preview", "message, url, title, description, site, place", 6),
     DigestedTable("own_name", "user, conversation, name", 3),
     DigestedTable(
       "participant",

@@ -59,6 +59,7 @@ extension Replica {
       id: try freeID(id), sender: actor, text: payload?.text,
       origin: .hub(at: entry.at.clamped, expiresAt: entry.expiresAt?.clamped))
     message.replyTo = payload?.replyTo
+    message.preview = payload?.preview
     message.forwardedFrom = try payload?.forwardedFrom.flatMap(store.users.key)
     if let nonce = payload?.nonce, try store.messages.address(of: nonce, from: actor, in: row.key) == nil {
       message.nonce = nonce

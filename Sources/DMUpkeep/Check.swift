@@ -132,7 +132,7 @@ extension Upkeep {
   }
 
   /// The tables whose rows are counted in a column of `message`.
-  static let countedRows = ["reaction", "attachment"]
+  static let countedRows = ["reaction", "attachment", "link_preview"]
 
   private func checkCounts(of rows: String, _ store: Store, _ findings: Findings) throws {
     try progress("counting \(rows)s")

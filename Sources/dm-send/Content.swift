@@ -118,10 +118,12 @@ extension DMSend {
   static func sendTexts(_ call: Invocation, _ messenger: Messenger, _ conversation: ConversationReference) throws {
     let extras = try extras(call.arguments)
     let texts = try TextOptions(call.arguments)
+    let previews = try Previews(call, messenger)
     try call.answerLines { line, number in
-      try Outgoing(
-        to: conversation, text: texts.text(line), nonce: extras.nonce.map { "\($0)-\(number)" },
-        lifetime: extras.lifetime)
+      try previews.adding(
+        to: Outgoing(
+          to: conversation, text: texts.text(line), nonce: extras.nonce.map { "\($0)-\(number)" },
+          lifetime: extras.lifetime))
     } nonce: {
       $0.nonce
     } act: {
@@ -133,8 +135,9 @@ extension DMSend {
 
   static func sendLines(_ call: Invocation, _ messenger: Messenger) throws {
     let once = call.arguments[once]
+    let previews = try Previews(call, messenger)
     try call.answerLines { line, _ in
-      try Outgoing(line: line)
+      try previews.adding(to: Outgoing(line: line))
     } nonce: {
       $0.nonce
     } act: {

@@ -30,10 +30,12 @@ extension DMSend {
   static let attach = Option(
     "attach", value: "FILE", "attach a file, prepared as dm-attach(1) does; can be repeated")
 
+  static let preview = Flag("preview", "add a preview of the first link, as dm-preview(1) does [$DM_PREVIEW]")
+
   static let options: [any Declared] =
     [
       to, lines, replyTo, nonce, once, consumer, stopAtFailed, skipFailed, edit, draft, fromDraft, forward, expiresIn,
-      lossy, overflow, attach, wait,
+      lossy, overflow, attach, preview, wait,
     ] + PreparationArguments.options
 
   static let rules: [Rule] = [
@@ -41,7 +43,7 @@ extension DMSend {
     .excludes(draft, [fromDraft, forward, nonce, replyTo, expiresIn, attach]),
     .excludes(lossy, [edit, fromDraft, forward]), .excludes(overflow, [edit, fromDraft, forward]),
     .excludes(fromDraft, [forward, edit, attach]), .excludes(forward, [edit, attach]),
-    .excludes(skipFailed, [stopAtFailed]),
+    .excludes(skipFailed, [stopAtFailed]), .excludes(preview, [draft, fromDraft, forward, consumer]),
   ]
 
   /// The rules for a command line that names conversations.
@@ -171,16 +173,20 @@ package struct DMSend: Program {
   ) throws {
     // Checks the permission before files are prepared or a text is typed, because these may take minutes.
     let isTyped = readsText(words, call.arguments) && isTerminal(.input)
-    if try isTyped || call.arguments.isGiven(attach) || call.arguments[overflow] == .attach {
+    if try isTyped || Previews.areWanted(call.arguments) || call.arguments.isGiven(attach)
+      || call.arguments[overflow] == .attach
+    {
       for conversation in conversations { try messenger.checkMaySend(to: conversation) }
     }
     let extras = try extras(call.arguments)
+    let previews = try Previews(call, messenger)
     try withContent(words, call, messenger) { content in
+      let preview = content.forwards == nil ? previews.preview(in: content.text, with: content.attachments) : nil
       let sent = try messenger.sendToAll(
         conversations.map {
           try Outgoing(
             to: $0, text: content.text, nonce: extras.nonce, replyTo: extras.replyTo, lifetime: extras.lifetime,
-            attachments: content.attachments, forwards: content.forwards)
+            attachments: content.attachments, forwards: content.forwards, linkPreview: preview)
         }, once: extras.once)
       for (conversation, message) in sent {
         try call.print(call.settled(message)) { answer($0, conversation.description) }

@@ -84,7 +84,7 @@ struct DM: Program {
     do throws(DMError) {
       try run(
         [program] + CommandLine.arguments.dropFirst(2),
-        otherwise: "cannot run '\(program)'; it needs libpq5, and is beside 'dm' in a complete installation")
+        otherwise: "cannot run '\(program)'; it is a part of a complete installation, beside 'dm'")
     } catch {
       printError("dm", error.text)
       endProcess(ExitStatus(error.code).rawValue)

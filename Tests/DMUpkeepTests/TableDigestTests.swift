@@ -23,6 +23,8 @@ struct TableDigestTests {
     ] {
       _ = try bob.edit([Edit(MessageReference(message), act)])[0].get()
     }
+    let preview = try LinkPreview(url: "https://a.test/", title: "A")
+    _ = try bob.send(Outgoing(to: ConversationReference("alice"), text: "https://a.test/", linkPreview: preview))
     _ = try alice.saveDraft("unsaid", in: ConversationReference("bob"))
     _ = try carol.leave(ConversationReference("+ops"))
     var query = EventQuery(from: .start)
@@ -48,6 +50,8 @@ struct TableDigestTests {
     "DELETE FROM block",
     "UPDATE block SET at = at + 1",
     "UPDATE picture SET bytes = x'00'",
+    "UPDATE link_preview SET title = 'B'",
+    "UPDATE link_preview SET place = 1",
     "UPDATE reaction SET emoji = '👎'",
     "UPDATE reaction SET user = 3",
     "UPDATE receipt SET at = at + 1",

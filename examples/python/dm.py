@@ -9,6 +9,14 @@ MessageReplyTo = TypedDict("MessageReplyTo", {
     "text": NotRequired[str],
 })
 
+MessageLinkPreview = TypedDict("MessageLinkPreview", {
+    "url": str,
+    "title": str,
+    "description": NotRequired[str],
+    "site": NotRequired[str],
+    "attachment_id": NotRequired[str],
+})
+
 Message = TypedDict("Message", {
     "type": Literal["message"],
     "id": str,
@@ -30,6 +38,7 @@ Message = TypedDict("Message", {
     "forwarded_from": NotRequired[str],
     "nonce": NotRequired[str],
     "attachments": NotRequired[list["Attachment"]],
+    "link_preview": NotRequired["MessageLinkPreview"],
     "mentions": NotRequired[list[str]],
     "reactions": NotRequired[dict[str, list[str]]],
     "edited_at": NotRequired[str],
@@ -55,6 +64,14 @@ MessageUpdatedReplyTo = TypedDict("MessageUpdatedReplyTo", {
     "text": NotRequired[str],
 })
 
+MessageUpdatedLinkPreview = TypedDict("MessageUpdatedLinkPreview", {
+    "url": str,
+    "title": str,
+    "description": NotRequired[str],
+    "site": NotRequired[str],
+    "attachment_id": NotRequired[str],
+})
+
 MessageUpdated = TypedDict("MessageUpdated", {
     "type": Literal["message_updated"],
     "id": str,
@@ -76,6 +93,7 @@ MessageUpdated = TypedDict("MessageUpdated", {
     "forwarded_from": NotRequired[str],
     "nonce": NotRequired[str],
     "attachments": NotRequired[list["Attachment"]],
+    "link_preview": NotRequired["MessageUpdatedLinkPreview"],
     "mentions": NotRequired[list[str]],
     "reactions": NotRequired[dict[str, list[str]]],
     "edited_at": NotRequired[str],
@@ -329,7 +347,7 @@ Error = TypedDict("Error", {
       "unreadable_file", "file_changed", "not_allowed", "usage", "no_store", "cannot_create", "io_error",
       "read_only_store", "busy", "store_too_new", "store_foreign", "store_damaged", "store_replaced", "gap",
       "network_file_system", "hub_unreachable", "hub_refused", "hub_mismatch", "hub_damaged", "no_hub",
-      "refused_by_hub", "over_quota", "internal"],
+      "refused_by_hub", "over_quota", "link_refused", "link_failed", "internal"],
     "retryable": bool,
     "subject": NotRequired[str],
     "nonce": NotRequired[str],
@@ -344,6 +362,14 @@ SendLineAttachments = TypedDict("SendLineAttachments", {
     "id": str,
 })
 
+SendLineLinkPreview = TypedDict("SendLineLinkPreview", {
+    "url": str,
+    "title": str,
+    "description": NotRequired[str],
+    "site": NotRequired[str],
+    "attachment_id": NotRequired[str],
+})
+
 SendLine = TypedDict("SendLine", {
     "type": NotRequired[str],
     "conversation_id": NotRequired[str],
@@ -352,6 +378,7 @@ SendLine = TypedDict("SendLine", {
     "nonce": NotRequired[str],
     "reply_to": NotRequired[Union[str, "SendLineReplyTo"]],
     "attachments": NotRequired[list[Union[str, "SendLineAttachments"]]],
+    "link_preview": NotRequired["SendLineLinkPreview"],
     "expires_in": NotRequired[Union[str, int]],
     "ack": NotRequired[str],
     "message_id": NotRequired[str],

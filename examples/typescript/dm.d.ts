@@ -7,6 +7,14 @@ export interface MessageReplyTo {
   text?: string;
 }
 
+export interface MessageLinkPreview {
+  url: string;
+  title: string;
+  description?: string;
+  site?: string;
+  attachment_id?: string;
+}
+
 export interface Message {
   type: "message";
   id: string;
@@ -28,6 +36,7 @@ export interface Message {
   forwarded_from?: string;
   nonce?: string;
   attachments?: Array<Attachment>;
+  link_preview?: MessageLinkPreview;
   mentions?: Array<string>;
   reactions?: Record<string, Array<string>>;
   edited_at?: string;
@@ -53,6 +62,14 @@ export interface MessageUpdatedReplyTo {
   text?: string;
 }
 
+export interface MessageUpdatedLinkPreview {
+  url: string;
+  title: string;
+  description?: string;
+  site?: string;
+  attachment_id?: string;
+}
+
 export interface MessageUpdated {
   type: "message_updated";
   id: string;
@@ -74,6 +91,7 @@ export interface MessageUpdated {
   forwarded_from?: string;
   nonce?: string;
   attachments?: Array<Attachment>;
+  link_preview?: MessageUpdatedLinkPreview;
   mentions?: Array<string>;
   reactions?: Record<string, Array<string>>;
   edited_at?: string;
@@ -326,7 +344,7 @@ export interface Error {
       "unreadable_file" | "file_changed" | "not_allowed" | "usage" | "no_store" | "cannot_create" | "io_error" |
       "read_only_store" | "busy" | "store_too_new" | "store_foreign" | "store_damaged" | "store_replaced" | "gap" |
       "network_file_system" | "hub_unreachable" | "hub_refused" | "hub_mismatch" | "hub_damaged" | "no_hub" |
-      "refused_by_hub" | "over_quota" | "internal";
+      "refused_by_hub" | "over_quota" | "link_refused" | "link_failed" | "internal";
   retryable: boolean;
   subject?: string;
   nonce?: string;
@@ -341,6 +359,14 @@ export interface SendLineAttachments {
   id: string;
 }
 
+export interface SendLineLinkPreview {
+  url: string;
+  title: string;
+  description?: string;
+  site?: string;
+  attachment_id?: string;
+}
+
 export interface SendLine {
   type?: string;
   conversation_id?: string;
@@ -349,6 +375,7 @@ export interface SendLine {
   nonce?: string;
   reply_to?: string | SendLineReplyTo;
   attachments?: Array<string | SendLineAttachments>;
+  link_preview?: SendLineLinkPreview;
   expires_in?: string | number;
   ack?: string;
   message_id?: string;

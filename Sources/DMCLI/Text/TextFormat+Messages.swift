@@ -78,6 +78,7 @@ extension TextFormat {
     if message.editedAt != nil { parts.append("edited") }
     if let end = message.expiresAt { parts.append("expires \(dateAndTime(end))") }
     parts += message.attachments.map(mark)
+    if let preview = message.linkPreview { parts.append("preview \(Mark.body(quoted(preview.title)))") }
     for reaction in message.reactions {
       let names = reaction.users.map(name).joined(separator: " and ")
       parts.append("\(visible(reaction.emoji)) from \(names)")

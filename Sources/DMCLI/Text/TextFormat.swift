@@ -65,7 +65,14 @@ package enum TextFormat {
     var line = head(message, in: conversation, marks(of: message, for: me, address))
     line += ":"
     if let text = message.text { line += " " + Mark.body(visible(text, indent: margin)) }
+    if let preview = message.linkPreview { line += "\n\(margin)\(self.line(preview))" }
     return line
+  }
+
+  /// The title of a page, and the name of its site: `↳ A page (Example)`.
+  private static func line(_ preview: LinkPreview) -> String {
+    let site = preview.site.map { " (\(Mark.body(cut(oneLine($0), 40))))" } ?? ""
+    return Mark.faint("↳ \(Mark.body(cut(oneLine(preview.title), 100)))\(site)")
   }
 
   /// The beginning of a text in quotation marks; quotation marks inside the text are replaced, so that the reader sees

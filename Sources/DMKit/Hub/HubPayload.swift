@@ -1,5 +1,6 @@
 internal import DMJSON
 internal import DMMedia
+package import DMStore
 
 /// The part of an operation that the hub does not read: a JSON object with a version.
 ///
@@ -11,23 +12,32 @@ package enum HubPayload: Equatable, Sendable {
     package var nonce: String?
     package var forwardedFrom: Handle?
     package var attachments: [HubAttachment]
+    package var preview: LinkPreviews.Placed?
 
     package init(
       text: String?, replyTo: Identifier? = nil, nonce: String? = nil, forwardedFrom: Handle? = nil,
-      attachments: [HubAttachment] = []
+      attachments: [HubAttachment] = [], preview: LinkPreviews.Placed? = nil
     ) {
       self.text = text
       self.replyTo = replyTo
       self.nonce = nonce
       self.forwardedFrom = forwardedFrom
       self.attachments = attachments
+      self.preview = preview
     }
 
     /// The payload of a message, with the given text and attachments in place of its own.
     package init(_ message: Message, text: String?, attachments: [HubAttachment]) {
       self.init(
         text: text, replyTo: message.replyTo?.id, nonce: message.nonce, forwardedFrom: message.forwardedFrom,
-        attachments: attachments)
+        attachments: attachments,
+        preview: message.linkPreview.map { LinkPreviews.Placed($0, among: message.attachments.map(\.id)) })
+      dropStrayPreview()
+    }
+
+    /// Removes the preview if the text does not have its link.
+    package mutating func dropStrayPreview() {
+      if let url = preview?.preview.url, text?.contains(text: url) != true { preview = nil }
     }
 
     /// Whether two messages have the same text, and attachments with equal contents; the ids of the files may differ.
@@ -101,6 +111,7 @@ package enum HubPayload: Equatable, Sendable {
           json.key("attachments")
           json.array { json in for attachment in text.attachments { attachment.write(to: &json) } }
         }
+        Self.write(text.preview, to: &json)
       case .reaction(let emoji): json.member("emoji", emoji)
       case .group(let group):
         json.member("title", group.title)
@@ -144,7 +155,33 @@ package enum HubPayload: Equatable, Sendable {
     text.forwardedFrom = handle(object.text("forwarded_from"))
     text.attachments = HubAttachment.all(object["attachments"])
     if text.text?.isEmpty == true { text.text = nil }
+    text.preview = preview(in: object)
+    text.dropStrayPreview()
     return text.text == nil && text.attachments.isEmpty ? nil : text
+  }
+
+  private static func write(_ placed: LinkPreviews.Placed?, to json: inout JSONWriter) {
+    guard let placed else { return }
+    json.key("link_preview")
+    json.object { json in
+      json.member("url", placed.preview.url)
+      json.member("title", placed.preview.title)
+      json.member("description", placed.preview.description)
+      json.member("site", placed.preview.site)
+      json.member("image", placed.place)
+    }
+  }
+
+  /// The preview of a message; nil if there is none, or if it is not valid.
+  private static func preview(in object: JSONObject) -> LinkPreviews.Placed? {
+    guard case .object(let members)? = object["link_preview"], let url = members.text("url"),
+      let title = members.text("title"),
+      case .success(let preview) = Result(catching: {
+        try LinkPreview(url: url, title: title, description: members.text("description"), site: members.text("site"))
+      })
+    else { return nil }
+    return LinkPreviews.Placed(
+      preview, place: members.integer("image").flatMap { (1...Attachment.limit).contains($0) ? $0 : nil })
   }
 
   static func handle(_ text: String?) -> Handle? {

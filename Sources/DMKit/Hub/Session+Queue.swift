@@ -182,7 +182,7 @@ extension Session {
     arguments.isLax = isLax
     var payload = HubPayload.Text(
       text: message.text, replyTo: message.replyTo, nonce: message.nonce,
-      forwardedFrom: try message.forwardedFrom.map(store.users.handle))
+      forwardedFrom: try message.forwardedFrom.map(store.users.handle), preview: message.preview)
     let key = try queue(
       .say, in: row.key, about: id, nonce: try message.nonce.map { try hubNonce($0, in: row) } ?? id, arguments,
       payload: .text(payload))
@@ -216,6 +216,7 @@ extension Session {
     try store.waiting.edit(waiting.key, to: text, mentioning: users, at: now)
     guard var payload = HubPayload.text(operation.payload) else { return }
     payload.text = text
+    payload.dropStrayPreview()
     if mayHave(operation) {
       try queue(.edit, in: waiting.conversation, about: waiting.id, payload: .text(payload))
     } else {

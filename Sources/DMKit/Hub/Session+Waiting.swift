@@ -71,6 +71,8 @@ extension Session {
     message.editedAt = waiting.editedAt
     message.failure = waiting.fault
     message.attachments = try store.hubAttachments.waiting(waiting.key).map(\.attachment)
+    let payload = try store.outbox.row(at: waiting.key).flatMap { HubPayload.text($0.payload) }
+    message.linkPreview = payload?.preview?.resolved(message.attachments)
     return message
   }
 }

@@ -51,6 +51,8 @@ package struct ImportedMessage: Equatable, Sendable {
   ///
   /// The files are prepared before the message is imported.
   package let files: [File]
+  /// What a link of the text leads to; without an image, because the attachments have other ids than in the line.
+  package let linkPreview: LinkPreview?
   /// The prepared attachments, in the order of `files`.
   package var attachments: [Identifier] = []
 
@@ -65,7 +67,7 @@ package struct ImportedMessage: Equatable, Sendable {
   package init(
     group: Group, id: Identifier? = nil, sender: Handle, text: String?, createdAt: Timestamp, nonce: String? = nil,
     replyTo: Reply? = nil, systemKind: Message.SystemKind? = nil, subject: String? = nil,
-    expiresAt: Timestamp? = nil, files: [File] = []
+    expiresAt: Timestamp? = nil, files: [File] = [], linkPreview: LinkPreview? = nil
   ) throws {
     if systemKind == .unreadable {
       throw DMError(.badField, "'system_kind' is 'unreadable': there are no words to import", subject: "system_kind")
@@ -91,6 +93,8 @@ package struct ImportedMessage: Equatable, Sendable {
     self.subject = subject
     self.expiresAt = expiresAt
     self.files = files
+    // An edit may have removed the link.
+    self.linkPreview = linkPreview.flatMap { text?.contains(text: $0.url) == true ? $0.with(attachment: nil) : nil }
   }
 }
 

@@ -128,16 +128,17 @@ final class ImportBatch: Batch {
       Messages.NewMessage(
         id: message.id, sender: sender, text: message.text, nonce: message.nonce, replyTo: replyTo,
         origin: .imported(at: message.createdAt), lifetime: message.lifetime, systemKind: message.systemKind,
-        subject: message.subject, mentions: mentioned, attachments: attached), into: &row)
+        subject: message.subject, mentions: mentioned, attachments: attached,
+        preview: message.linkPreview.map { LinkPreviews.Placed($0) }), into: &row)
     rows[row.key] = row
     try rules.add(row)
     var added = try answer(message, id, row, number: row.lastSeq)
     added.replyTo = try replyTo.map(reply)
     added.expiresAt = message.expiresAt
-    added.systemKind = message.systemKind
-    added.subject = message.subject
+    (added.systemKind, added.subject) = (message.systemKind, message.subject)
     added.mentions = try mentioned.map(store.users.handle)
     added.attachments = attachments
+    added.linkPreview = message.linkPreview
     return added
   }
 

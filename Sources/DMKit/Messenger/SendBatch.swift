@@ -45,17 +45,17 @@ final class SendBatch: Batch {
   private func insert(_ outgoing: Outgoing, into target: Target) throws -> Message {
     var row = target.row
     let replyTo = try outgoing.replyTo.map { try session.replied($0, in: row) }
-    let forwardedFrom = try outgoing.forwards.map { id in
-      let message = try session.visibleMessage(.id(id)).message
-      return message.forwardedFrom ?? message.sender
-    }
+    let forwarded = try outgoing.forwards.map { try session.visibleMessage(.id($0)).message }
+    let forwardedFrom = forwarded.map { $0.forwardedFrom ?? $0.sender }
     let mentioned = try mentions.users(in: outgoing.text, of: row.key)
     let attached = try outgoing.attachments.map(session.usableAttachment)
     let text = outgoing.text.isEmpty ? nil : outgoing.text
+    let preview = Self.preview(of: outgoing, forwarded)
     let new = Messages.NewMessage(
       sender: session.me, text: text, nonce: outgoing.nonce, replyTo: replyTo,
       forwardedFrom: try forwardedFrom.map { try store.users.key($0) } ?? nil,
-      lifetime: outgoing.lifetime?.microseconds, mentions: mentioned, attachments: attached)
+      lifetime: outgoing.lifetime?.microseconds, mentions: mentioned, attachments: attached,
+      preview: preview)
     if session.destination == .hub {
       return try session.message(session.say(new, in: row, isLax: allowsOtherText), in: row)
     }
@@ -70,8 +70,17 @@ final class SendBatch: Batch {
     message.forwardedFrom = forwardedFrom
     message.expiresAt = expiresAt
     message.attachments = attachments
+    message.linkPreview = preview?.resolved(attachments)
     message.mentions = try mentioned.map(store.users.handle)
     return message
+  }
+
+  /// The preview of a new message: its own, or that of the message that it forwards.
+  private static func preview(of outgoing: Outgoing, _ forwarded: Message?) -> LinkPreviews.Placed? {
+    guard let preview = outgoing.linkPreview ?? forwarded?.linkPreview, outgoing.text.contains(text: preview.url) else {
+      return nil
+    }
+    return LinkPreviews.Placed(preview, among: outgoing.attachments)
   }
 
   /// The message that was sent earlier with the nonce of a new message; nil if there is none.
@@ -80,7 +89,7 @@ final class SendBatch: Batch {
   private func duplicate(of outgoing: Outgoing, in conversation: ConversationKey) throws -> Message? {
     guard let nonce = outgoing.nonce, let message = try sent(nonce, in: conversation) else { return nil }
     let isChanged = message.editedAt != nil || message.deletedAt != nil
-    guard try allowsOtherText || isChanged || message.hasText(outgoing.text) && carries(message, outgoing.attachments)
+    guard try allowsOtherText || isChanged || message.hasText(outgoing.text) && carries(message, outgoing)
     else {
       throw DMError(
         .nonceConflict,
@@ -94,9 +103,12 @@ final class SendBatch: Batch {
   ///
   /// If an attachment of the new message no longer exists, it counts as equal, so that a program that did not get the
   /// answer can send the message again.
-  private func carries(_ message: Message, _ attachments: [Identifier]) throws -> Bool {
-    guard message.attachments.count == attachments.count else { return false }
-    return try zip(message.attachments, attachments).allSatisfy { carried, id in
+  /// The images of previews are not compared, because a page may have another image, or none, when it is fetched again.
+  private func carries(_ message: Message, _ outgoing: Outgoing) throws -> Bool {
+    let carried = message.attachments.filter { $0.id != message.linkPreview?.attachment }
+    let attachments = outgoing.attachments.filter { $0 != outgoing.linkPreview?.attachment }
+    guard carried.count == attachments.count else { return false }
+    return try zip(carried, attachments).allSatisfy { carried, id in
       if carried.id == id { return true }
       let named = try session.attachmentIfUsable(id)
       return named.map { $0.attachment.sha256 == carried.sha256 } ?? true

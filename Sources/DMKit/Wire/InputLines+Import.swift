@@ -51,7 +51,7 @@ extension ImportedMessage {
       text: kind == nil && files.isEmpty ? line.required("text") : line.text("text"),
       createdAt: line.time("created_at"), nonce: line.text("nonce"), replyTo: reply, systemKind: kind,
       subject: line.text("subject"), expiresAt: line.text("expires_at") == nil ? nil : line.time("expires_at"),
-      files: files)
+      files: files, linkPreview: line.linkPreview())
   }
 }
 

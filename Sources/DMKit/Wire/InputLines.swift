@@ -86,6 +86,20 @@ struct InputLine {
     }
   }
 
+  /// The preview of a link, from the member `link_preview`; nil if the line has none.
+  func linkPreview() throws -> LinkPreview? {
+    switch object["link_preview"] {
+    case nil, .null: return nil
+    case .object(let members)?:
+      let preview = InputLine(object: members)
+      return try LinkPreview(
+        url: preview.required("url"), title: preview.required("title"), description: preview.text("description"),
+        site: preview.text("site"), attachment: preview.identifier("attachment_id"))
+    case let other?:
+      throw DMError(.badField, "'link_preview' is \(other.kind); write an object", subject: "link_preview")
+    }
+  }
+
   /// The number of a message, from the member `seq`.
   func seq() throws -> Int {
     guard let value = object["seq"] else {
@@ -123,13 +137,15 @@ extension Outgoing {
 
   fileprivate init(_ line: InputLine) throws {
     let attachments = try line.attachments()
+    let preview = try line.linkPreview()
     guard let conversation = try line.conversation() else {
       throw DMError(
         .missingField, "'conversation' is missing; add it, or 'conversation_id', to the line", subject: "conversation")
     }
     try self.init(
       to: conversation, text: attachments.isEmpty ? line.required("text") : line.text("text") ?? "",
-      nonce: line.text("nonce"), replyTo: line.reply(), lifetime: line.lifetime(), attachments: attachments)
+      nonce: line.text("nonce"), replyTo: line.reply(), lifetime: line.lifetime(), attachments: attachments,
+      linkPreview: preview)
   }
 }
 

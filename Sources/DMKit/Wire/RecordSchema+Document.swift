@@ -13,7 +13,7 @@ extension RecordSchema {
     for program: String, reads: String?, writes: [String], hasAge: Bool = false
   ) -> JSONWriter {
     var names = withContained(writes)
-    if let reads { names.append(reads) }
+    if let reads, !names.contains(reads) { names.append(reads) }
     var json = JSONWriter()
     json.object { json in
       json.member("$schema", "https://json-schema.org/draft/2020-12/schema")

@@ -114,7 +114,8 @@ package struct RecordSchema: Sendable {
         ]), optional: true),
       Field("forwarded_from", .handle, optional: true),
       Field("nonce", .string, optional: true), Field("attachments", .list(.record("attachment")), optional: true),
-      Field("mentions", .list(.handle), optional: true), Field("reactions", .map(.list(.handle)), optional: true),
+      Field("link_preview", .members(linkPreview), optional: true), Field("mentions", .list(.handle), optional: true),
+      Field("reactions", .map(.list(.handle)), optional: true),
       Field("edited_at", .time, optional: true),
       Field("expires_at", .time, optional: true), Field("deleted_at", .time, optional: true),
       Field("failure", .string, optional: true), Field("replaces", .uuid, optional: true),
@@ -124,6 +125,11 @@ package struct RecordSchema: Sendable {
       Field("is_truncated", .boolean, optional: true),
       Field("cursor", .string, optional: true),
     ])
+
+  private static let linkPreview = [
+    Field("url", .string), Field("title", .string), Field("description", .string, optional: true),
+    Field("site", .string, optional: true), Field("attachment_id", .uuid, optional: true),
+  ]
 
   static let attachment = RecordSchema(
     "attachment",
@@ -218,23 +224,6 @@ package struct RecordSchema: Sendable {
       Field("skipped_count", .integer), Field("used_at", .time),
     ])
 
-  static let digest = RecordSchema(
-    "digest",
-    [
-      Field("kind", .words(["priority", "action_item", "decision", "question", "summary"])),
-      Field("conversation", .string), Field("text", .string), Field("who", .string, optional: true),
-      Field("until", .string, optional: true),
-      Field("reason", .words(["asks", "requests", "urgent", "trouble", "answers"]), optional: true),
-      Field("refs", .list(.string)), Field("created_at", .time), Field("source", .words(["cues", "model"])),
-    ])
-
-  static let translation = RecordSchema(
-    "translation",
-    [
-      Field("id", .uuid), Field("ref", .string), Field("sender", .string), Field("text", .string),
-      Field("language", .string), Field("created_at", .time),
-    ])
-
   static let error = RecordSchema(
     "error",
     [
@@ -251,6 +240,7 @@ package struct RecordSchema: Sendable {
       Field("text", .string, optional: true), Field("nonce", .string, optional: true),
       Field("reply_to", .anyOf([.string, .having([Field("id", .uuid)])]), optional: true),
       Field("attachments", .list(.anyOf([.uuid, .having([Field("id", .uuid)])])), optional: true),
+      Field("link_preview", .having(linkPreview), optional: true),
       Field("expires_in", .anyOf([.string, .integer]), optional: true), Field("ack", .string, optional: true),
       Field("message_id", .uuid, optional: true), Field("react", .string, optional: true),
       Field("read", .boolean, optional: true),
@@ -273,7 +263,7 @@ package struct RecordSchema: Sendable {
       Field("attachments", .list(.having([Field("path", .string, optional: true)])), optional: true),
       Field("created_at", .time, optional: true), Field("nonce", .string, optional: true),
       Field("reply_to", .anyOf([.uuid, .having([Field("id", .uuid)])]), optional: true),
-      Field("reply_to_nonce", .string, optional: true),
+      Field("reply_to_nonce", .string, optional: true), Field("link_preview", .having(linkPreview), optional: true),
       Field("system_kind", .words(Message.SystemKind.allCases.map(\.rawValue)), optional: true),
       Field("subject", .string, optional: true), Field("expires_at", .time, optional: true),
       Field("is_group", .boolean, optional: true), Field("title", .string, optional: true),

@@ -93,6 +93,10 @@ extension Message: Record {
       json.key("attachments")
       json.array { json in for attachment in attachments { attachment.write(to: &json) } }
     }
+    if let linkPreview {
+      json.key("link_preview")
+      linkPreview.write(to: &json)
+    }
     if !mentions.isEmpty { json.member("mentions", handles: mentions) }
     if !reactions.isEmpty {
       json.key("reactions")

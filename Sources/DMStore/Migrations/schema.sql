@@ -155,7 +155,7 @@ CREATE TABLE "message" (
   mentions TEXT,
   reaction_count INTEGER NOT NULL DEFAULT 0 CHECK (reaction_count >= 0),
   digest INTEGER,
-  attachment_count INTEGER NOT NULL DEFAULT 0 CHECK (attachment_count >= 0), forwarded_from INTEGER REFERENCES user,
+  attachment_count INTEGER NOT NULL DEFAULT 0 CHECK (attachment_count >= 0), forwarded_from INTEGER REFERENCES user, link_preview_count INTEGER NOT NULL DEFAULT 0 CHECK (link_preview_count IN (0, 1)),
   UNIQUE (conversation, seq),
   CHECK (deleted_at IS NULL OR text IS NULL AND mentions IS NULL AND edited_at IS NULL AND reaction_count = 0
     AND attachment_count = 0)
@@ -235,4 +235,12 @@ CREATE TABLE "change" (
 CREATE TABLE picture (
   hash BLOB PRIMARY KEY CHECK (length(hash) = 32),
   bytes BLOB NOT NULL CHECK (length(bytes) BETWEEN 1 AND 10240)
+) STRICT;
+CREATE TABLE link_preview (
+  message INTEGER PRIMARY KEY REFERENCES message,
+  url TEXT NOT NULL,
+  title TEXT NOT NULL,
+  description TEXT,
+  site TEXT,
+  place INTEGER CHECK (place > 0)
 ) STRICT;

@@ -40,6 +40,7 @@ extension Messages {
     if !message.mentions.isEmpty { try store.mentions.set([], of: message) }
     if let text = message.text { try store.searchIndex.remove(text, of: message.key) }
     try store.attachments.remove(of: message.key)
+    try store.linkPreviews.remove(of: message.key)
     if store.isLinked {
       try store.hubUnreadable.delete(message.key)
       try store.hubBases.end(of: message)
@@ -85,6 +86,7 @@ extension Messages {
     try store.mentions.set([], of: message)
     if let text = message.text { try store.searchIndex.remove(text, of: message.key) }
     try store.attachments.remove(of: message.key)
+    try store.linkPreviews.remove(of: message.key)
     try store.hubUnreadable.delete(message.key)
     for statement in ["DELETE FROM reaction WHERE message = ?", "DELETE FROM message WHERE id = ?"] {
       var delete = try store.connection.prepare(text: statement)
@@ -156,7 +158,7 @@ extension Messages {
     if store.connection.changes > 0 { try store.writeDigest(of: message.key, in: .message) }
   }
 
-  /// Replaces the text and the mentions of a message.
+  /// Replaces the text and the mentions of a message, and removes its preview if the text does not have the link any more.
   package func edit(_ message: Row, to text: String?, mentioning users: [UserKey], at time: Timestamp?) throws {
     if let old = message.text { try store.searchIndex.remove(old, of: message.key) }
     if let text { try store.searchIndex.add(text, of: message.key) }
@@ -167,6 +169,7 @@ extension Messages {
       update.bind(message.key)
       try update.run()
     }
+    try store.linkPreviews.remove(of: message.key, unlessIn: text)
     try store.mentions.set(users, of: message)
     try store.writeDigest(of: message.key, in: .message)
     let seqs = message.address.seq...message.address.seq

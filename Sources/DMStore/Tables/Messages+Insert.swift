@@ -29,12 +29,14 @@ extension Messages {
     package var subject: String? = nil
     package var mentions: [UserKey] = []
     package var attachments: [Attachments.Row] = []
+    package var preview: LinkPreviews.Placed? = nil
 
     package init(
       id: Identifier? = nil, sender: UserKey, text: String? = nil, nonce: String? = nil, replyTo: Identifier? = nil,
       forwardedFrom: UserKey? = nil, origin: Origin = .here, lifetime: Int64? = nil,
       systemKind: Message.SystemKind? = nil,
-      subject: String? = nil, mentions: [UserKey] = [], attachments: [Attachments.Row] = []
+      subject: String? = nil, mentions: [UserKey] = [], attachments: [Attachments.Row] = [],
+      preview: LinkPreviews.Placed? = nil
     ) {
       self.id = id
       self.sender = sender
@@ -48,6 +50,7 @@ extension Messages {
       self.subject = subject
       self.mentions = mentions
       self.attachments = attachments
+      self.preview = preview
     }
   }
 
@@ -75,6 +78,7 @@ extension Messages {
     if isNew {
       try store.changes.append(.message, conversation: row.key, user: message.sender, seqs: seq...seq, at: time)
     }
+    if let preview = message.preview { try store.linkPreviews.insert(preview, of: key) }
     if message.attachments.isEmpty { return (id, expiresAt, []) }
     return (id, expiresAt, try store.attachments.attach(message.attachments, to: key, by: message.sender, at: time))
   }

@@ -27,13 +27,13 @@ package struct Messages {
   /// The columns that `message(_:from:as:)` reads.
   enum Column: Int32, QueryColumn {
     case id, conversation, seq, sender, text, createdAt, replyTo, nonce, key, editedAt, expiresAt, deletedAt
-    case systemKind, subject, mentions, reactionCount, attachmentCount, forwardedFrom
+    case systemKind, subject, mentions, reactionCount, attachmentCount, forwardedFrom, linkPreviewCount
   }
 
   static let columns = """
     m.uuid AS id, m.conversation, m.seq, m.sender, m.text, m.created_at, m.reply_to, m.nonce, m.id AS key, m.edited_at,
     m.expires_at, m.deleted_at, m.system_kind, m.subject, m.mentions, m.reaction_count, m.attachment_count,
-    m.forwarded_from
+    m.forwarded_from, m.link_preview_count
     """
 
   /// The column numbers of a message in a row in which other columns come first.
@@ -93,7 +93,7 @@ package struct Messages {
   private func isPlain(_ row: borrowing Statement, _ at: Columns, _ head: Head) -> Bool {
     !row.isNull(at(.text)) && row.isNull(at(.editedAt)) && !head.isGone && row.isNull(at(.systemKind))
       && row.isNull(at(.mentions)) && row.int64(at(.reactionCount)) == 0 && row.int64(at(.attachmentCount)) == 0
-      && row.isNull(at(.forwardedFrom))
+      && row.isNull(at(.forwardedFrom)) && row.int64(at(.linkPreviewCount)) == 0
   }
 
   /// Makes a message with only the fields that all messages have.
@@ -131,6 +131,9 @@ package struct Messages {
     message.forwardedFrom = try row.optionalUserKey(at(.forwardedFrom)).map(store.users.handle)
     let key = row.messageKey(at(.key))
     if row.int64(at(.attachmentCount)) > 0 { message.attachments = try store.attachments.all(of: key) }
+    if row.int64(at(.linkPreviewCount)) > 0 {
+      message.linkPreview = try store.linkPreviews.preview(of: key, message.attachments)
+    }
     if row.int64(at(.reactionCount)) > 0 { message.reactions = try store.reactions.all(to: key, as: viewer) }
   }
 

@@ -15,7 +15,7 @@ struct MigrationTests {
   }
 
   @Test func `a released migration step equals its fixture, so that it is never edited`() throws {
-    #expect(Migration.steps.count == 15)
+    #expect(Migration.steps.count == 16)
     #expect(try Migration.steps[0] == fixture("m0001-initial.sql"))
     #expect(try Migration.steps[1] == fixture("m0002-live.sql"))
     #expect(try Migration.steps[2] == fixture("m0003-everyday.sql"))
@@ -30,6 +30,8 @@ struct MigrationTests {
     #expect(try Migration.steps[11] == fixture("m0012-own-state.sql"))
     #expect(try Migration.steps[12] == fixture("m0013-machine.sql"))
     #expect(try Migration.steps[13] == fixture("m0014-floor.sql"))
+    #expect(try Migration.steps[14] == fixture("m0015-picture.sql"))
+    #expect(try Migration.steps[15] == fixture("m0016-link-preview.sql"))
   }
 
   @Test func `a new store has the schema that the migrations lead to`() throws {
@@ -163,7 +165,8 @@ struct MigrationTests {
     try store.execute(
       """
       ALTER TABLE receipt DROP COLUMN rev; ALTER TABLE former DROP COLUMN left_rev;
-      ALTER TABLE former DROP COLUMN delivered; ALTER TABLE hidden_range DROP COLUMN is_unseen; DROP TABLE picture;
+      ALTER TABLE former DROP COLUMN delivered; ALTER TABLE hidden_range DROP COLUMN is_unseen; DROP TABLE picture; DROP TABLE link_preview;
+      ALTER TABLE message DROP COLUMN link_preview_count;
       PRAGMA user_version = 8
       """)
     _ = try store.messenger("bob").markRead(.all, in: .title("club"))
@@ -178,7 +181,11 @@ struct MigrationTests {
     _ = try store.messenger("bob").edit([Edit(MessageReference("+club:4"), .delete(forEveryone: false))])[0].get()
     let hidden = try store.integers("SELECT is_deleted, is_unseen FROM hidden_range ORDER BY user", columns: 2)
     #expect(hidden == [[1, 0], [0, 1]])
-    try store.execute("ALTER TABLE hidden_range DROP COLUMN is_unseen; DROP TABLE picture; PRAGMA user_version = 9")
+    try store.execute(
+      """
+      ALTER TABLE hidden_range DROP COLUMN is_unseen; DROP TABLE picture; DROP TABLE link_preview;
+      ALTER TABLE message DROP COLUMN link_preview_count; PRAGMA user_version = 9
+      """)
     try store.messenger("alice").say("three", to: "+club")
     #expect(try store.integers("SELECT is_deleted, is_unseen FROM hidden_range ORDER BY user", columns: 2) == hidden)
     #expect(try store.schema() == TemporaryStore().schema())

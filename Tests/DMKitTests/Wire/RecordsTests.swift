@@ -18,12 +18,13 @@ struct RecordsTests {
     sender: Handle(stored: "bob"), senderName: "Bob", isMine: true, isUnread: true, readByCount: 1, readBy: [bob],
     text: "hi", createdAt: time,
     status: .read, replyTo: Message.Reply(id: id, seq: 6, sender: bob, text: "ho"), forwardedFrom: bob, nonce: "n",
-    attachments: [bareAttachment], mentions: [bob],
+    attachments: [bareAttachment], linkPreview: preview, mentions: [bob],
     reactions: [Message.Reactions(emoji: "👍", users: [bob])],
     editedAt: time, expiresAt: time, deletedAt: time, failure: "refused_by_hub", replaces: id, systemKind: .userJoined,
     subject: "bob",
     isDuplicate: true, line: 3, snippet: "**hi**", isTruncated: true)
 
+  private static let preview = LinkPreview(stored: "https://a.test/", "A", "about", "Site").with(attachment: id)
   static let bob = Handle(stored: "bob")
   private static let cursor = Cursor(store: id, Cursor.Position(rev: 4711, seq: 10))
   private static let conversation = Conversation(
@@ -207,7 +208,9 @@ struct RecordsTests {
         + #""text":"hi","created_at":"2026-11-21T14:30:00.123456Z","status":"read","is_unread":true,"read_by_count":1,"read_by":["bob"],"#
         + #""reply_to":{"id":"019ac5f2-0a3b-7c4d-8e5f-0123456789ab","seq":6,"sender":"bob","text":"ho"},"#
         + #""forwarded_from":"bob","nonce":"n","#
-        + #""attachments":[\#(Self.bareAttachmentLine)],"mentions":["bob"],"#
+        + #""attachments":[\#(Self.bareAttachmentLine)],"#
+        + #""link_preview":{"url":"https://a.test/","title":"A","description":"about","site":"Site","#
+        + #""attachment_id":"019ac5f2-0a3b-7c4d-8e5f-0123456789ab"},"mentions":["bob"],"#
         + #""reactions":{"👍":["bob"]},"edited_at":"2026-11-21T14:30:00.123456Z","#
         + #""expires_at":"2026-11-21T14:30:00.123456Z","deleted_at":"2026-11-21T14:30:00.123456Z","#
         + #""failure":"refused_by_hub","replaces":"019ac5f2-0a3b-7c4d-8e5f-0123456789ab","#

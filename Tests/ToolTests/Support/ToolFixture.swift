@@ -37,7 +37,7 @@ final class ToolFixture: Sendable {
 
   static let programs = [
     "dm-attach", "dm-chat", "dm-conversation", "dm-digest", "dm-doctor", "dm-edit", "dm-import", "dm-list", "dm-mcp",
-    "dm-read", "dm-search", "dm-send", "dm-tail", "dm-typing", "dm-usage", "dm-user",
+    "dm-preview", "dm-read", "dm-search", "dm-send", "dm-tail", "dm-typing", "dm-usage", "dm-user",
   ]
   /// The programs that use the network.
   static let hubPrograms = ["dm-hub", "dm-sync"]

@@ -1,0 +1,4 @@
+import DMCLI
+import PreviewProgram
+
+DMPreviewProgram.main()

@@ -1,0 +1,70 @@
+internal import DMCLI
+internal import DMKit
+internal import DMPreview
+internal import DMSystem
+
+/// Makes the previews for --preview and DM_PREVIEW.
+///
+/// A message whose link has no preview is sent without it.
+struct Previews {
+  private let call: Invocation
+  private let messenger: Messenger
+  /// Nil if no previews are wanted, or if none can be made.
+  private let maker: PreviewMaker?
+
+  /// Whether the command line or the environment asks for previews.
+  ///
+  /// - Throws: `usage` for a value of DM_PREVIEW that is not valid.
+  static func areWanted(_ arguments: Arguments) throws -> Bool {
+    if arguments[DMSend.preview] { return true }
+    switch try environment("DM_PREVIEW") {
+    case nil, "off": return false
+    case "on": return true
+    case let word?: throw usage("'\(word)' is not a value of DM_PREVIEW; write on or off, or leave it out")
+    }
+  }
+
+  /// Loads the libraries only if previews are wanted.
+  init(_ call: Invocation, _ messenger: Messenger) throws {
+    (self.call, self.messenger) = (call, messenger)
+    do {
+      maker = try Self.areWanted(call.arguments) ? PreviewMaker() : nil
+    } catch let error as DMError where error.code == .linkFailed {
+      maker = nil
+      Self.warn(error)
+    }
+  }
+
+  /// The preview of the first link in a text; nil if there is none, or if it cannot be made.
+  ///
+  /// - Parameter attachments: the attachments of the message. If there is no room for another, the image is left out.
+  func preview(in text: String, with attachments: [Identifier]) -> LinkPreview? {
+    do throws(DMError) {
+      return try maker?.linkPreview(in: text) { attachments.count < Attachment.limit ? attachment($0) : nil }
+    } catch {
+      Self.warn(error)
+      return nil
+    }
+  }
+
+  /// The message with a preview, unless it has one.
+  func adding(to outgoing: Outgoing) throws(DMError) -> Outgoing {
+    guard outgoing.linkPreview == nil, let preview = preview(in: outgoing.text, with: outgoing.attachments) else {
+      return outgoing
+    }
+    return try outgoing.with(preview)
+  }
+
+  private func attachment(_ image: [UInt8]) -> Identifier? {
+    do {
+      return try messenger.prepare(.bytes(image), name: "preview").attachment.id
+    } catch {
+      Self.warn(error as? DMError ?? DMError(.internal, "cannot prepare an image"), lacks: "the image of the preview")
+      return nil
+    }
+  }
+
+  private static func warn(_ error: DMError, lacks part: String = "a preview") {
+    printError(DMSend.command.name, "sent without \(part): \(error.text)")
+  }
+}
