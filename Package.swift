@@ -4,7 +4,7 @@ import PackageDescription
 /// Adding a program is adding its name here and in `Sources/dm/Programs.swift`, and a folder of that name under `Sources`.
 let programs = [
   "dm-attach", "dm-chat", "dm-conversation", "dm-digest", "dm-doctor", "dm-edit", "dm-hub", "dm-import", "dm-list",
-  "dm-mcp", "dm-read", "dm-search", "dm-send", "dm-sync", "dm-tail", "dm-typing", "dm-usage", "dm-user",
+  "dm-mcp", "dm-preview", "dm-read", "dm-search", "dm-send", "dm-sync", "dm-tail", "dm-typing", "dm-usage", "dm-user",
 ]
 /// The targets that single programs need.
 let additions: [String: [Target.Dependency]] = [
