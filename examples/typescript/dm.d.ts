@@ -344,7 +344,7 @@ export interface Error {
       "unreadable_file" | "file_changed" | "not_allowed" | "usage" | "no_store" | "cannot_create" | "io_error" |
       "read_only_store" | "busy" | "store_too_new" | "store_foreign" | "store_damaged" | "store_replaced" | "gap" |
       "network_file_system" | "hub_unreachable" | "hub_refused" | "hub_mismatch" | "hub_damaged" | "no_hub" |
-      "refused_by_hub" | "over_quota" | "link_refused" | "link_failed" | "internal";
+      "refused_by_hub" | "over_quota" | "model_failed" | "link_refused" | "link_failed" | "internal";
   retryable: boolean;
   subject?: string;
   nonce?: string;
