@@ -26,7 +26,7 @@ coalesce(p.left_seq, c.last_seq) AS last_seq, p.is_deleted + p.is_blocked AS is_
 p.left_seq IS NOT NULL AS is_former, p.is_owner,
 m.uuid AS id, m.conversation, m.seq, m.sender, m.text, m.created_at, m.reply_to, m.nonce, m.id AS key, m.edited_at,
 m.expires_at, m.deleted_at, m.system_kind, m.subject, m.mentions, m.reaction_count, m.attachment_count,
-m.forwarded_from
+m.forwarded_from, m.link_preview_count
 FROM p JOIN conversation c ON c.id = p.conversation
 LEFT JOIN message m ON m.id = c.last_message
 LEFT JOIN former f ON f.user = p.user AND f.conversation = c.id

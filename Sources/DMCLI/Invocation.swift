@@ -159,17 +159,18 @@ package final class Invocation {
   ///   - path: the file; nil and `-` are standard input.
   ///   - replacing: makes an item from the error of a line that cannot be read; nil if `act` does not need such items.
   ///   - nonce: the nonce of an item, for the error that answers its line.
+  ///   - isSingle: whether each line is a batch of its own, because `parse` takes long.
   ///   - stopsAtFault: whether to stop after the first line that fails; if true, `act` must leave out the items after the
   ///     failure.
   package func answerLines<Item, Answer>(
-    of path: String? = nil, _ parse: (ArraySlice<UInt8>, _ line: Int) throws -> Item,
+    of path: String? = nil, isSingle: Bool = false, _ parse: (ArraySlice<UInt8>, _ line: Int) throws -> Item,
     replacing: ((DMError) -> Item)? = nil,
     nonce: (Item) -> String? = { _ in nil }, stopsAtFault: Bool = false,
     act: ([Item]) throws -> [Result<Answer, DMError>], print: (Answer, _ line: Int) throws -> Void,
     progress: (Int) -> Void = { _ in }
   ) throws {
     var input = try LineInput(path: path)
-    while var batch = try input.batch(parse) {
+    while var batch = try input.batch(parse, isSingle: isSingle) {
       if let replacing { batch = batch.map { ($0, .success($1.recovering(replacing))) } }
       try answer(batch, results(of: batch, nonce, act), nonce, print, progress)
       try output.flush()

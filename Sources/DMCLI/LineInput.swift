@@ -49,13 +49,15 @@ package struct LineInput: ~Copyable {
   ///
   /// The method waits only for the first line. A last line without LF is an error, because it may be incomplete.
   ///
-  /// - Parameter parse: makes an item from a line and its number.
+  /// - Parameters:
+  ///   - parse: makes an item from a line and its number.
+  ///   - isSingle: whether the batch ends after one line, because `parse` takes long.
   package mutating func batch<Item>(
-    _ parse: (ArraySlice<UInt8>, Int) throws -> Item
+    _ parse: (ArraySlice<UInt8>, Int) throws -> Item, isSingle: Bool = false
   ) throws -> [Numbered<Item>]? {
     var batch: [Numbered<Item>] = []
     var size = 0
-    while batch.count < Self.batchLines, size < Self.batchBytes {
+    while batch.count < (isSingle ? 1 : Self.batchLines), size < Self.batchBytes {
       if let next = splitter.next() {
         line += 1
         switch next {

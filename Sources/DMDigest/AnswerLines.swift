@@ -9,7 +9,7 @@ struct AnswerLines {
   init(_ bytes: [UInt8]) throws(UnusableAnswer) {
     var objects: [JSONObject] = []
     for (index, line) in bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false).enumerated() {
-      if line.starts(with: "```".utf8) || line.allSatisfy({ $0 == 32 || $0 == 9 || $0 == 13 }) { continue }
+      if Self.isFence(line) || line.allSatisfy({ $0 == 32 || 9...13 ~= $0 }) { continue }
       do {
         objects.append(try JSONReader.object(line))
       } catch {
@@ -17,6 +17,12 @@ struct AnswerLines {
       }
     }
     self.objects = objects
+  }
+
+  /// Whether a line has three backticks, and after them at most the name of a language.
+  private static func isFence(_ line: ArraySlice<UInt8>) -> Bool {
+    line.starts(with: "```".utf8)
+      && line.dropFirst(3).allSatisfy { 0x61...0x7A ~= $0 | 0x20 || $0 == 13 || $0 == 32 }
   }
 }
 

@@ -25,7 +25,7 @@ package struct Cues: Sendable {
   ///
   /// - Throws: `bad_field` for a line that does not begin with a kind, or has no phrase.
   package mutating func add(_ text: String, from file: String) throws {
-    for (index, line) in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
+    for (index, line) in text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline).enumerated() {
       let words = line.split(whereSeparator: \.isWhitespace)
       guard let first = words.first, first.utf8.first != UInt8(ascii: "#") else { continue }
       guard let kind = Kind(rawValue: String(first)), words.count > 1 else {

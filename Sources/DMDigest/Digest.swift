@@ -1,3 +1,5 @@
+internal import DMModel
+
 /// A digest of messages, made without a model: the same messages give the same digest.
 package struct Digest {
   private let cues: Cues
@@ -14,14 +16,14 @@ package struct Digest {
 
   /// The points of the messages, by conversation in the order in which the conversations first occur, and by kind.
   package func points(_ messages: [DigestMessage]) -> [Point] {
-    var conversations: [String] = []
-    var parts: [String: [DigestMessage]] = [:]
+    var conversations: [Identifier] = []
+    var parts: [Identifier: [DigestMessage]] = [:]
     for message in messages {
-      if parts[message.conversation] == nil { conversations.append(message.conversation) }
-      parts[message.conversation, default: []].append(message)
+      if parts[message.conversationID] == nil { conversations.append(message.conversationID) }
+      parts[message.conversationID, default: []].append(message)
     }
     return conversations.flatMap { conversation in
-      let exchange = Exchange(talk: Talk(parts[conversation] ?? [], for: user), cues: cues)
+      let exchange = Exchange(Talk(parts[conversation] ?? [], for: user), cues)
       return Findings(exchange: exchange, user: user).points() + Summary(exchange: exchange).points(limit)
     }
   }

@@ -8,6 +8,7 @@ package struct DigestMessage: Sendable {
   package let id: Identifier
   /// The reference of the conversation: `+ops`; its id for a line of a message that has no number yet.
   package let conversation: String
+  package let conversationID: Identifier
   let isGroup: Bool
   package let sender: String
   package let text: String
@@ -22,9 +23,10 @@ package struct DigestMessage: Sendable {
 
   init(
     reference: String, id: Identifier, conversation: String, isGroup: Bool, sender: String, text: String,
-    time: Timestamp, replyTo: Identifier?
+    time: Timestamp, replyTo: Identifier?, conversationID: Identifier = Identifier(high: 0, low: 0)
   ) {
     (self.reference, self.id, self.conversation, self.isGroup) = (reference, id, conversation, isGroup)
+    self.conversationID = conversationID
     (self.sender, self.text, self.time, self.replyTo) = (sender, text, time, replyTo)
     (mentions, reactions, isMine) = ([], 0, false)
   }
@@ -36,6 +38,7 @@ package struct DigestMessage: Sendable {
     id = message.id
     conversation = message.conversation.reference
     isGroup = message.conversation.isGroup
+    conversationID = message.conversationID
     sender = message.sender.description
     self.text = text
     time = message.createdAt
@@ -47,8 +50,8 @@ package struct DigestMessage: Sendable {
 
   /// Reads a line that a program of the suite has printed; nil for a record that is no message, or has no text.
   ///
-  /// - Throws: `malformed_line`, `invalid_utf8`; `missing_field` for a message without `id`, `ref`, `sender` or
-  ///   `created_at`.
+  /// - Throws: `malformed_line`, `invalid_utf8`; `missing_field` for a message without `id`, `ref`,
+  ///   `conversation_id`, `sender` or `created_at`.
   package init?(line: ArraySlice<UInt8>) throws {
     let line = try JSONReader.object(line)
     guard line.text("type") == "message", let text = line.text("text"), !text.isEmpty else { return nil }
@@ -60,16 +63,25 @@ package struct DigestMessage: Sendable {
     }
     reference = try required("ref") { $0 }
     id = try required("id", Identifier.init)
-    let isNumbered = line.integer("seq") != nil
-    conversation = try isNumbered ? reference.withoutNumber : required("conversation_id") { $0 }
-    isGroup = line.flag("is_group") ?? false
+    conversationID = try required("conversation_id", Identifier.init)
+    conversation = line.integer("seq") == nil ? conversationID.description : reference.withoutNumber
+    isGroup = line.flag("is_group") ?? true
     sender = try required("sender") { $0 }
     self.text = text
     time = try required("created_at", Timestamp.init(rfc3339:))
     replyTo = line.object("reply_to")?.text("id").flatMap(Identifier.init)
     mentions = line.texts("mentions")
-    reactions = line.object("reactions").map { $0.members.count } ?? 0
+    reactions = line.object("reactions").map(Self.count) ?? 0
     isMine = line.flag("is_mine") ?? false
+  }
+}
+
+extension DigestMessage {
+  /// How many users reacted: `reactions` has a list of them for each emoji.
+  private static func count(_ reactions: JSONObject) -> Int {
+    reactions.members.reduce(0) { sum, member in
+      if case .array(let users) = member.value { sum + users.count } else { sum }
+    }
   }
 }
 

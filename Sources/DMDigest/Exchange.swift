@@ -2,32 +2,56 @@
 struct Exchange {
   let talk: Talk
   let cues: Cues
+  /// For each message, whether it asks something.
+  let asks: [Bool]
+  /// For each message, the words that say something about its subject.
+  let content: [Set<String>]
+  /// The messages to which a reply says that their matter is solved, as indices of the talk.
+  let solved: Set<Int>
+  /// For each pair of people, the messages of the first that are for the second, as indices of the talk.
+  private var said: [[String]: [Int]] = [:]
+
   /// How many messages after a question are searched for an answer.
   private static let reach = 200
 
+  init(_ talk: Talk, _ cues: Cues) {
+    (self.talk, self.cues) = (talk, cues)
+    asks = talk.turns.map { $0.asks(cues) }
+    content = talk.turns.map { turn in
+      Set(turn.sentences.lazy.flatMap(\.words).filter { $0.utf8.count > 1 && !cues.has(.common, word: $0) })
+    }
+    solved = Set(
+      talk.turns.indices.compactMap { talk.turns[$0].has(.solve, cues) ? talk.answered(by: $0) : nil })
+    for (index, turn) in talk.turns.enumerated() {
+      for person in turn.addressees + (turn.presumed.map { [$0] } ?? []) {
+        said[[turn.sender, person], default: []].append(index)
+      }
+    }
+  }
+
   /// The questions that nobody has answered, as indices of the talk, oldest first.
   ///
-  /// Of a question that its sender repeats, only the last one is returned. Linear in the number of messages for each
-  /// question.
-  func openQuestions() -> [Int] {
-    talk.turns.indices.filter { talk.turns[$0].asks(cues) && !isClosed($0) }
-  }
+  /// Of a question that its sender repeats, only the last one is returned. Linear in the number of messages.
+  func openQuestions() -> [Int] { talk.turns.indices.filter { asks[$0] && !isClosed($0) } }
 
   /// Whether a later message answers or repeats a question, or its sender does not need the answer any more.
   private func isClosed(_ question: Int) -> Bool {
     let asked = talk.turns[question]
     var isFirst = true
-    for place in (question + 1)..<min(talk.turns.count, question + 1 + Self.reach) where place < talk.turns.count {
-      let turn = talk.turns[place]
-      if talk.answered(by: place) == question { return true }
+    for index in talk.turns.indices.dropFirst(question + 1).prefix(Self.reach) {
+      let turn = talk.turns[index]
+      if talk.answered(by: index) == question { return true }
       if turn.sender == asked.sender {
-        if ends(asked, turn, place - question) { return true }
+        if ends(question, index) { return true }
         continue
       }
       if turn.addressees.contains(asked.sender) { return true }
       if turn.addressees.isEmpty {
         if asked.addressees.contains(turn.sender) { return true }
-        if isFirst, place - question <= 4, !turn.asks(cues), isAnswer(turn, to: asked) { return true }
+        // A message that names nobody can be the answer to the question just before it.
+        if isFirst, index - question <= 4, !asks[index], !content[index].isDisjoint(with: content[question]) {
+          return true
+        }
       }
       if !turn.addressees.isEmpty || turn.length > 2 { isFirst = false }
     }
@@ -35,29 +59,25 @@ struct Exchange {
   }
 
   /// Whether a later message of the sender of a question ends the question.
-  private func ends(_ asked: Turn, _ turn: Turn, _ distance: Int) -> Bool {
-    if turn.asks(cues) {
-      return asked.addressees == turn.addressees || asked.addressees.isEmpty || turn.addressees.isEmpty
-        ? shared(asked, turn) * 2 >= min(content(asked).count, content(turn).count) : false
+  private func ends(_ question: Int, _ index: Int) -> Bool {
+    let (asked, turn) = (talk.turns[question], talk.turns[index])
+    guard asks[index] else {
+      return turn.has(.solve, cues) && turn.addressees.allSatisfy(asked.addressees.contains)
     }
-    return turn.has(.solve, cues) && turn.addressees.allSatisfy(asked.addressees.contains)
+    guard asked.addressees == turn.addressees || asked.addressees.isEmpty || turn.addressees.isEmpty else {
+      return false
+    }
+    let shared = content[question].intersection(content[index]).count
+    return shared * 2 >= min(content[question].count, content[index].count)
   }
 
-  /// Whether a message that names nobody can be the answer to the question just before it.
-  private func isAnswer(_ turn: Turn, to asked: Turn) -> Bool { shared(asked, turn) > 0 }
-
-  /// How many words that say something two messages share.
-  private func shared(_ one: Turn, _ other: Turn) -> Int { content(one).intersection(content(other)).count }
-
-  /// The words of a message that say something about its subject.
-  func content(_ turn: Turn) -> Set<String> {
-    Set(turn.sentences.flatMap(\.words).filter { $0.utf8.count > 1 && !cues.has(.common, word: $0) })
+  /// Whether a person has said something to another after a message.
+  func hasReacted(_ person: String, to sender: String, after index: Int) -> Bool {
+    said[[person, sender]]?.last.map { $0 > index } ?? false
   }
 
-  /// Whether a person has said something to another after a message, as far as the talk goes.
-  func hasReacted(_ person: String, to sender: String, after place: Int) -> Bool {
-    talk.turns[(place + 1)...].contains { turn in
-      turn.sender == person && turn.isFor(sender)
-    }
+  /// The last message of a person to another before a message, as an index of the talk; nil if there is none.
+  func last(of person: String, to other: String, before index: Int) -> Int? {
+    said[[person, other]]?.last { $0 < index }
   }
 }

@@ -21,7 +21,7 @@ struct Findings {
   private func actionItems() -> [Point] {
     talk.turns.indices.compactMap { place in
       let turn = talk.turns[place]
-      guard let who = actor(turn), !isDone(place) else { return nil }
+      guard let who = actor(turn), !exchange.solved.contains(place) else { return nil }
       return Point(.actionItem, turn.message.text, who: who, until: until(turn), on: [turn.message])
     }
   }
@@ -36,16 +36,7 @@ struct Findings {
     return nil
   }
 
-  private func name(_ sender: String) -> String {
-    talk.turns.first { $0.sender == sender }?.message.sender ?? sender
-  }
-
-  /// Whether a later answer to a message says that what it asked for is done.
-  private func isDone(_ place: Int) -> Bool {
-    talk.turns.indices.contains { later in
-      later > place && talk.answered(by: later) == place && talk.turns[later].has(.solve, cues)
-    }
-  }
+  private func name(_ sender: String) -> String { talk.names[sender] ?? sender }
 
   /// The words that say until when: a day with the word before it, such as `by friday`; nil if there are none.
   private func until(_ turn: Turn) -> String? {
@@ -88,9 +79,11 @@ struct Findings {
   /// `answers` if a message answers what the user has asked its sender or asked for.
   private func answer(_ place: Int) -> Point.Reason? {
     let turn = talk.turns[place]
-    let last = talk.turns[..<place].last { $0.sender == user && $0.isFor(turn.sender) }
-    guard let last, turn.length > 2, !turn.has(.thanks, cues) else { return nil }
-    return last.asks(cues) || last.has(.order, cues) || last.has(.request, cues) ? .answers : nil
+    guard turn.length > 2, !turn.has(.thanks, cues),
+      let index = exchange.last(of: user, to: turn.sender, before: place)
+    else { return nil }
+    let last = talk.turns[index]
+    return exchange.asks[index] || last.has(.order, cues) || last.has(.request, cues) ? .answers : nil
   }
 
   /// Why a message needs the person who is addressed; nil if it does not.

@@ -11,7 +11,12 @@ struct LexRank {
   /// Two texts count as similar from this cosine on, as in the paper.
   private static let threshold = 0.1
 
-  /// Linear in the number of pairs of texts that share a word.
+  /// A word that more texts have says little, and would make the time quadratic.
+  private static let mostTexts = 200
+  /// Of the texts that are similar to one, this number is kept.
+  private static let mostNeighbors = 100
+
+  /// Linear in the number of words.
   init(_ texts: [[String]]) {
     vectors = Self.vectors(texts)
     scores = Self.rank(Self.neighbors(vectors))
@@ -63,13 +68,14 @@ struct LexRank {
     return vectors.map { vector in
       var touched: [Int] = []
       for entry in vector {
-        for other in texts[entry.word] ?? [] {
+        guard let others = texts[entry.word], others.count <= mostTexts else { continue }
+        for other in others {
           if cosines[other.text] == 0 { touched.append(other.text) }
           cosines[other.text] += entry.weight * other.weight
         }
       }
       defer { for text in touched { cosines[text] = 0 } }
-      return touched.filter { cosines[$0] >= threshold }
+      return Array(touched.lazy.filter { cosines[$0] >= threshold }.prefix(mostNeighbors))
     }
   }
 

@@ -39,7 +39,8 @@ package struct Model {
     let tool = Tool(name: "sh", folder: ".", searchPath: Tool.environmentPath, limits: limits, onTick: onTick)
     let outcome = try tool.run(["-c", command], input: prompt)
     switch outcome {
-    case .ok(let bytes): return bytes.isEmpty ? .fault("it wrote nothing") : .text(bytes)
+    case .ok(let bytes):
+      return bytes.allSatisfy { $0 == 32 || 9...13 ~= $0 } ? .fault("it wrote nothing") : .text(bytes)
     case .tooLarge: return .fault("its answer is over \(Self.answerLimit >> 20) MiB")
     default: return .fault(outcome.reason ?? "it failed")
     }
@@ -55,7 +56,7 @@ package struct Model {
     for attempt in 0..<2 {
       switch try answer(prompt.text(with: lines, after: attempt == 0 ? nil : fault.reason)) {
       // A second attempt would not help a program that fails.
-      case .fault(let reason): return .failure(UnusableAnswer(reason))
+      case .fault(let reason): return .failure(UnusableAnswer(reason, isOfProgram: true))
       case .text(let bytes):
         do throws(UnusableAnswer) { return .success(try use(bytes)) } catch { fault = error }
       }
@@ -67,6 +68,8 @@ package struct Model {
 /// Why an answer of a model cannot be used, for the user and for the model's second attempt.
 package struct UnusableAnswer: Error {
   package let reason: String
+  /// Whether the program failed, so that it would fail again with other messages.
+  let isOfProgram: Bool
 
-  init(_ reason: String) { self.reason = reason }
+  init(_ reason: String, isOfProgram: Bool = false) { (self.reason, self.isOfProgram) = (reason, isOfProgram) }
 }

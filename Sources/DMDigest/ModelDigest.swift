@@ -41,11 +41,12 @@ package struct ModelDigest {
   private let prompts: Prompts
   /// Makes the points of messages for which the model gives none.
   private let fallback: Digest
-  private let onPiece: (_ done: Int, _ all: Int) -> Void
+  private let onPiece: (_ done: Int, _ all: Int) throws -> Void
 
   /// - Parameter onPiece: called before each prompt with the number of messages that were read, and of all.
   package init(
-    _ model: Model, _ prompts: Prompts, fallback: Digest, onPiece: @escaping (_ done: Int, _ all: Int) -> Void
+    _ model: Model, _ prompts: Prompts, fallback: Digest,
+    onPiece: @escaping (_ done: Int, _ all: Int) throws -> Void
   ) {
     self.model = model
     self.prompts = prompts
@@ -58,42 +59,67 @@ package struct ModelDigest {
     messages.pieces(model.dataLimit, \.line).map { prompts.digest.text(with: $0.map(\.line)) }
   }
 
-  /// - Throws: the errors with which the user's interruption ends the model.
+  /// - Throws: the errors of `onPiece`, and those with which the model's `onTick` ends it.
   package func made(of messages: [DigestMessage]) throws -> Result {
-    let times = Dictionary(messages.map { ($0.reference, $0) }) { first, _ in first }
+    let known = Dictionary(messages.map { (ExactString($0.reference), $0) }) { first, _ in first }
     var result = Result()
     var pieces: [[Point]] = []
+    var (left, failures): (Set<ExactString>, Int) = ([], 0)
     var done = 0
     for piece in messages.pieces(model.dataLimit, \.line) {
-      onPiece(done, messages.count)
+      try onPiece(done, messages.count)
       done += piece.count
-      switch try model.answer(to: prompts.digest, with: piece.map(\.line), Self.reader(of: times)) {
+      let answer =
+        failures < Self.mostFailures
+        ? try model.answer(to: prompts.digest, with: piece.map(\.line), Self.reader(of: known))
+        : .failure(Self.givenUp)
+      switch answer {
       case .success(let (points, dropped)):
         pieces.append(points)
         result.dropped += dropped
+        failures = 0
       case .failure(let fault):
         result.add(Fault(reason: fault.reason, count: piece.count, isJoin: false))
-        pieces.append(fallback.points(piece))
+        left.formUnion(piece.map { ExactString($0.reference) })
+        failures += fault.isOfProgram ? 1 : 0
       }
     }
-    result.points = try join(pieces, times, &result).inOrder
+    var points = failures < Self.mostFailures ? try join(pieces, known, &result) : pieces.flatMap(\.self)
+    // The cues see all messages, because an answer may be in another piece than its question.
+    if !left.isEmpty {
+      points += fallback.points(messages).filter { left.contains(ExactString($0.references[0])) }
+    }
+    result.points = points.inOrder
     return result
   }
 
+  /// A program that fails this often in sequence is not run again.
+  private static let mostFailures = 2
+  private static let givenUp = UnusableAnswer("it was not asked again", isOfProgram: true)
+
   /// Joins the points of pieces, as many as fit into a prompt at a time, until one list is left or no list becomes
   /// shorter.
+  ///
+  /// A priority, an action item, a decision or a question that no joined point names is kept as it was.
   private func join(
-    _ pieces: [[Point]], _ messages: [String: DigestMessage], _ result: inout Result
+    _ pieces: [[Point]], _ messages: [ExactString: DigestMessage], _ result: inout Result
   ) throws -> [Point] {
-    var lists = pieces
+    var lists = pieces.filter { !$0.isEmpty }
     while lists.count > 1 {
       let all = lists.flatMap(\.self)
       var joined: [[Point]] = []
       for group in all.pieces(model.dataLimit, \.line) {
         switch try model.answer(to: prompts.join, with: group.map(\.line), Self.reader(of: messages)) {
-        case .success(let (points, dropped)):
-          joined.append(points)
-          result.dropped += dropped
+        case .success(let (points, _)) where !points.isEmpty:
+          let named = Set(points.flatMap(\.references).map(ExactString.init))
+          joined.append(
+            points
+              + group.filter { point in
+                point.kind != .summary && !point.references.contains { named.contains(ExactString($0)) }
+              })
+        case .success:
+          result.add(Fault(reason: "it wrote no point", count: group.count, isJoin: true))
+          return all
         case .failure(let fault):
           result.add(Fault(reason: fault.reason, count: group.count, isJoin: true))
           return all
@@ -107,7 +133,7 @@ package struct ModelDigest {
 
   /// Reads the points of an answer, and leaves out those that name a message which was not read.
   private static func reader(
-    of messages: [String: DigestMessage]
+    of messages: [ExactString: DigestMessage]
   ) -> ([UInt8]) throws(UnusableAnswer) -> (points: [Point], dropped: Int) {
     { bytes throws(UnusableAnswer) in
       var (points, dropped): ([Point], Int) = ([], 0)
@@ -117,7 +143,7 @@ package struct ModelDigest {
         var reason: Point.Reason?
         if let word = try object.optional("reason") { reason = try object.word(word, "reason") }
         let (who, until) = (try object.optional("who"), try object.optional("until"))
-        let named = try object.list("refs").map { messages[$0] }
+        let named = try object.list("refs").map { messages[ExactString($0)] }
         let basis = named.compactMap(\.self)
         guard basis.count == named.count else {
           dropped += 1
@@ -135,11 +161,13 @@ package struct ModelDigest {
 extension [Point] {
   /// The points by conversation in the order in which the conversations first occur, then by kind, then by time.
   fileprivate var inOrder: [Point] {
-    var places: [String: Int] = [:]
-    for point in self where places[point.conversation] == nil { places[point.conversation] = places.count }
+    var places: [ExactString: Int] = [:]
+    for point in self where places[ExactString(point.conversation)] == nil {
+      places[ExactString(point.conversation)] = places.count
+    }
     let kinds = Point.Kind.allCases
     func place(_ point: Point) -> (Int, Int, Int64) {
-      (places[point.conversation] ?? 0, kinds.firstIndex(of: point.kind) ?? 0, point.time.microseconds)
+      (places[ExactString(point.conversation)] ?? 0, kinds.firstIndex(of: point.kind) ?? 0, point.time.microseconds)
     }
     return enumerated().sorted { a, b in
       let (one, other) = (place(a.element), place(b.element))

@@ -6,6 +6,17 @@ package import DMModel
 package struct Point: Sendable, Equatable {
   package enum Kind: String, CaseIterable, Sendable {
     case priority, actionItem = "action_item", decision, question, summary
+
+    /// The heading above points of the kind, for people.
+    package var title: String {
+      switch self {
+      case .priority: "Needs you"
+      case .actionItem: "To do"
+      case .decision: "Decided"
+      case .question: "Not answered"
+      case .summary: "In short"
+      }
+    }
   }
 
   /// Why a message needs the user.
@@ -31,6 +42,11 @@ package struct Point: Sendable, Equatable {
   package let time: Timestamp
   /// What made the point.
   package var source = Source.cues
+
+  /// Who is named, the reason and the time, as the text of a line for people begins: `bob (asks), by friday`.
+  package var introduction: String {
+    (who ?? "") + (reason.map { " (\($0.rawValue))" } ?? "") + (until.map { ", \($0)" } ?? "")
+  }
 
   package init(
     _ kind: Kind, _ text: String, who: String?, until: String? = nil, reason: Reason? = nil,

@@ -5,7 +5,7 @@ struct Sentence: Sendable {
   /// The words, without the signs around them: `xorg.conf`, `i'll`, `bob2`.
   var words: [String] = []
   /// The indices of the words that begin a part of the sentence: the first one, and those after a comma or another sign.
-  var starts: [Int] = [0]
+  var starts: Set<Int> = [0]
   /// Whether the sentence ends with a question mark.
   var asks = false
 
@@ -21,7 +21,7 @@ struct Sentence: Sendable {
         if !word.isEmpty { sentence.words.append(word) }
         guard let end = part.end else { continue }
         if ",;:-".contains(end) {
-          sentence.starts.append(sentence.words.count)
+          sentence.starts.insert(sentence.words.count)
           continue
         }
         sentence.asks = end == "?"

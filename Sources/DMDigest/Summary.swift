@@ -11,10 +11,13 @@ struct Summary {
   ///
   /// - Parameter count: the maximum number of points.
   func points(_ count: Int) -> [Point] {
-    let ranked = LexRank(turns.map { Array(exchange.content($0)).sorted() })
+    if count == 0 { return [] }
+    let ranked = LexRank(exchange.content.map { $0.sorted() })
     var scores = turns.indices.map { score($0, ranked.scores[$0]) }
-    var chosen: [Int] = []
-    while chosen.count < count, let place = turns.indices.max(by: { scores[$0] < scores[$1] }), scores[place] > 0 {
+    var chosen = count < .max ? [] : turns.indices.filter { scores[$0] > 0 }
+    while count < .max, chosen.count < count,
+      let place = turns.indices.max(by: { scores[$0] < scores[$1] }), scores[place] > 0
+    {
       chosen.append(place)
       // A second message of a person, or on the same subject, tells less.
       for other in turns.indices {
@@ -31,10 +34,10 @@ struct Summary {
   /// How much a message says by itself.
   private func score(_ place: Int, _ centrality: Double) -> Double {
     let turn = turns[place]
-    let words = exchange.content(turn).count
+    let words = exchange.content[place].count
     if words < 3 || turn.sentences.allSatisfy({ cues.has(.filler, $0) }) { return 0 }
     var score = Double(min(words, 12)) / 12 + 0.3 * centrality
-    let (asks, isTrouble) = (turn.asks(cues), turn.has(.trouble, cues))
+    let (asks, isTrouble) = (exchange.asks[place], turn.has(.trouble, cues))
     if turn.addressees.isEmpty {
       // A problem or a question for all opens a talk, and can be understood alone.
       if asks || isTrouble { score += 1 }

@@ -35,12 +35,14 @@ package struct Translation {
 
   /// The texts of an answer that has one object for each message, in any order.
   private static func texts(of messages: [DigestMessage], in bytes: [UInt8]) throws(UnusableAnswer) -> [String] {
-    var texts: [String: String] = [:]
-    for object in try AnswerLines(bytes).objects { texts[try object.required("ref")] = try object.required("text") }
+    var texts: [ExactString: String] = [:]
+    for object in try AnswerLines(bytes).objects {
+      texts[ExactString(try object.required("ref"))] = try object.required("text")
+    }
     var found: [String] = []
-    for message in messages {
-      guard let text = texts[message.reference] else {
-        throw UnusableAnswer("there is no object for \(message.reference)")
+    for (index, message) in messages.enumerated() {
+      guard let text = texts[ExactString(message.reference)] else {
+        throw UnusableAnswer("there is no object for message \(index + 1)")
       }
       found.append(text)
     }

@@ -44,6 +44,8 @@ struct Turn: Sendable {
 /// The messages of one conversation, in their order.
 struct Talk: Sendable {
   let turns: [Turn]
+  /// The names of the senders as they are written, by those in lower case.
+  let names: [String: String]
   private let places: [Identifier: Int]
 
   /// - Parameters:
@@ -51,17 +53,19 @@ struct Talk: Sendable {
   ///   - user: the user who gets the digest, in lower case; they need not have sent one of the messages.
   init(_ messages: [DigestMessage], for user: String) {
     let people = Set(messages.map { $0.sender.lowercased() } + [user])
+    let known = Names(people)
     let places = Dictionary(messages.enumerated().map { ($1.id, $0) }) { first, _ in first }
     self.places = places
+    names = Dictionary(messages.map { ($0.sender.lowercased(), $0.sender) }) { first, _ in first }
     var turns: [Turn] = []
     for message in messages {
-      let (names, body) = message.text.addressed(to: people)
+      let (named, body) = message.text.addressed(to: known)
       var turn = Turn(message: message, sentences: Sentence.all(of: body), sender: message.sender.lowercased())
-      for name in names { turn.add(name) }
+      for name in named { turn.add(name) }
       if let answered = message.replyTo.flatMap({ places[$0] }) { turn.add(messages[answered].sender.lowercased()) }
       for mention in message.mentions { turn.add(mention.lowercased()) }
       if let last = turn.sentences.last?.words.last, last.utf8.count > 2, people.contains(last) { turn.add(last) }
-      if !message.isGroup { for person in people.sorted() { turn.add(person) } }
+      if !message.isGroup, people.count == 2 { for person in people { turn.add(person) } }
       turns.append(turn)
     }
     for index in turns.indices where turns[index].addressees.isEmpty && !turns[index].namesOther {
@@ -83,43 +87,53 @@ struct Talk: Sendable {
   func answered(by index: Int) -> Int? { turns[index].message.replyTo.flatMap { places[$0] } }
 }
 
-extension String {
-  /// The names of people at the beginning of the text, and the text after them: `bob, anna: hi`, `@bob hi`
-  /// and `theshadow hi` name people.
-  fileprivate func addressed(to people: Set<String>) -> (names: [String], body: Substring) {
-    var (names, rest): ([String], Substring) = ([], self[...].drop { $0.isWhitespace })
-    while let end = rest.firstIndex(where: { $0.isWhitespace }) ?? Optional(rest.endIndex), end > rest.startIndex {
-      var word = rest[..<end]
-      let isMarked = word.first == "@"
-      if isMarked { word.removeFirst() }
-      let sign = word.last.map { ":,>;".contains($0) } ?? false
-      if let name = Self.name(word, people, isMarked || sign) {
-        names.append(name)
-        rest = rest[end...].drop { $0.isWhitespace }
-      } else {
-        break
-      }
-      if !isMarked, !sign || word.last == ":" { break }
-    }
-    return (names, rest)
+/// The names by which people are addressed.
+private struct Names {
+  private let people: Set<String>
+  /// The people by the first four letters of their names.
+  private let beginnings: [Substring: [String]]
+
+  init(_ people: Set<String>) {
+    self.people = people
+    beginnings = Dictionary(grouping: people) { $0.prefix(4) }
   }
 
   /// The person whose name is a word, or a word without the sign after it; nil if there is none.
-  private static func name(_ word: Substring, _ people: Set<String>, _ isAddress: Bool) -> String? {
+  func person(_ word: Substring, isAddress: Bool) -> String? {
     let whole = word.lowercased()
     // Without a sign, only a name that is long enough not to be a word like 'will' or 'mark'.
     if people.contains(whole), isAddress || whole.utf8.count > 4 { return whole }
     guard isAddress else { return nil }
     let plain = String(whole.dropLast())
-    return people.contains(plain) ? plain : similar(to: plain, people)
+    return people.contains(plain) ? plain : similar(to: plain)
   }
 
   /// The only person whose name begins as a mistyped or shortened name does, with at least half of it; nil if there is
   /// none.
-  private static func similar(to name: String, _ people: Set<String>) -> String? {
-    let start = name.prefix(Swift.max(4, name.count / 2))
+  private func similar(to name: String) -> String? {
     guard name.count >= 4 else { return nil }
-    let found = people.filter { $0.hasPrefix(start) }
+    let start = name.prefix(Swift.max(4, name.count / 2))
+    let found = (beginnings[name.prefix(4)] ?? []).filter { $0.hasPrefix(start) }
     return found.count == 1 ? found.first : nil
+  }
+}
+
+extension String {
+  /// The people who are named at the beginning of the text, and the text after them: `bob, anna: hi`, `@bob hi` and
+  /// `theshadow hi` name people.
+  fileprivate func addressed(to people: Names) -> (names: [String], body: Substring) {
+    var (names, rest): ([String], Substring) = ([], self[...].drop { $0.isWhitespace })
+    while !rest.isEmpty {
+      let end = rest.firstIndex { $0.isWhitespace } ?? rest.endIndex
+      var word = rest[..<end]
+      let isMarked = word.first == "@"
+      if isMarked { word.removeFirst() }
+      let sign = word.last.map { ":,>;".contains($0) } ?? false
+      guard let name = people.person(word, isAddress: isMarked || sign) else { break }
+      names.append(name)
+      rest = rest[end...].drop { $0.isWhitespace }
+      if !isMarked, !sign || word.last == ":" { break }
+    }
+    return (names, rest)
   }
 }

@@ -191,6 +191,7 @@ public struct Message: Equatable, Identifiable, Sendable {
     var preview = self
     preview.text = String(text[..<end])
     preview.isTruncated = true
+    preview.linkPreview = nil
     return preview
   }
 }

@@ -9,11 +9,12 @@ package func firstLink(in text: String) -> String? {
   var index = 0
   while let start = scalars[index...].firstIndex(where: { $0 == ":" }) {
     index = start + 1
-    guard let first = schemeStart(before: start, in: scalars) else { continue }
+    guard scalars[index...].prefix(2).elementsEqual(["/", "/"]), let first = schemeStart(before: start, in: scalars)
+    else { continue }
     let end = scalars[start...].firstIndex(where: endsLink) ?? scalars.count
     let link = trimmed(scalars[first..<end])
     // The scheme, '://', and at least one character of a host.
-    guard link.count > start - first + 3, scalars[start + 1] == "/", scalars[start + 2] == "/" else { continue }
+    guard link.count > start - first + 3 else { continue }
     var result = String.UnicodeScalarView()
     result.append(contentsOf: link)
     return String(result)
@@ -47,13 +48,18 @@ private func endsLink(_ scalar: Unicode.Scalar) -> Bool {
 
 private func trimmed(_ link: ArraySlice<Unicode.Scalar>) -> ArraySlice<Unicode.Scalar> {
   var link = link
+  // How many more brackets of each kind are closed than opened.
+  var closed: [Unicode.Scalar: Int] = [:]
+  for (open, close) in [("(", ")"), ("[", "]"), ("{", "}")] as [(Unicode.Scalar, Unicode.Scalar)] {
+    closed[close] = link.count { $0 == close } - link.count { $0 == open }
+  }
   while let last = link.last {
     switch last {
     case ".", ",", ";", ":", "!", "?", "'", "*", "_", "~", "|", "\u{2019}", "\u{2026}", "\u{3001}", "\u{3002}":
       link.removeLast()
-    case ")" where link.count { $0 == "(" } < link.count { $0 == ")" },
-      "]" where link.count { $0 == "[" } < link.count { $0 == "]" },
-      "}" where link.count { $0 == "{" } < link.count { $0 == "}" }:
+    case ")", "]", "}":
+      guard let count = closed[last], count > 0 else { return link }
+      closed[last] = count - 1
       link.removeLast()
     default: return link
     }

@@ -29,17 +29,17 @@ package struct PreviewMaker: Sendable {
 
   /// The preview of the first link in a text; nil if there is no link.
   ///
-  /// - Parameter attach: makes an attachment of an image; returns nil to leave the image out.
+  /// - Parameter attach: makes an attachment of an image, or returns nil to leave the image out; nil to fetch no image.
   /// - Throws: like `preview(of:)`.
-  package func linkPreview(in text: String, attach: ([UInt8]) -> Identifier?) throws(DMError) -> LinkPreview? {
+  package func linkPreview(in text: String, attach: (([UInt8]) -> Identifier?)?) throws(DMError) -> LinkPreview? {
     guard let url = firstLink(in: text) else { return nil }
-    let page = try preview(of: url)
+    let page = try preview(of: url, Fetcher(curl, policy), wantsImage: attach != nil)
     return try LinkPreview(
       url: url, title: page.title, description: page.description, site: page.site,
-      attachment: page.image.flatMap(attach))
+      attachment: page.image.flatMap { attach?($0) })
   }
 
-  func preview(of url: String, _ fetcher: Fetcher) throws(DMError) -> PagePreview {
+  func preview(of url: String, _ fetcher: Fetcher, wantsImage: Bool = true) throws(DMError) -> PagePreview {
     let page = try fetcher.fetch(url, accepts: "text/html,application/xhtml+xml")
     let type = String(decoding: page.type.utf8.prefix { $0 != UInt8(ascii: ";") && $0 != 0x20 }, as: UTF8.self)
       .lowercased()
@@ -51,7 +51,7 @@ package struct PreviewMaker: Sendable {
     guard let title = head.title else { throw DMError(.linkFailed, "the page of '\(page.host)' has no title") }
     return PagePreview(
       title: title, description: head.description, site: head.site,
-      image: head.image.flatMap { image($0, of: page, fetcher) })
+      image: wantsImage ? head.image.flatMap { image($0, of: page, fetcher) } : nil)
   }
 
   /// The image of a page; nil if it cannot be fetched, or is not a picture.

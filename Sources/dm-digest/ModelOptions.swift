@@ -73,18 +73,21 @@ struct ModelOptions {
     let prompts = ModelDigest.Prompts(
       digest: try Self.prompt(.digest, call.arguments).filled(values),
       join: try Self.prompt(.join, call.arguments).filled(values))
-    return try Interruption.heeded(Progress(call)) { step in
+    if call.arguments[DMDigestProgram.dryRun] {
+      let made = ModelDigest(try model(call) {}, prompts, fallback: digest) { _, _ in }
+      for text in made.texts(reading.messages) { try call.output.write(lines: text) }
+      return nil
+    }
+    let result = try Interruption.heeded(Progress(call)) { step in
       var state = "asking the model"
       let model = try model(call) { try step(state) }
-      let made = ModelDigest(model, prompts, fallback: digest) { state = "the model has read \($0) of \($1) messages" }
-      if call.arguments[DMDigestProgram.dryRun] {
-        for text in made.texts(reading.messages) { try call.output.write(lines: text) }
-        return nil
-      }
-      let result = try made.made(of: reading.messages)
-      try Self.report(result, call)
-      return result.points
+      return try ModelDigest(model, prompts, fallback: digest) {
+        state = "the model has read \($0) of \($1) messages"
+        try step(state)
+      }.made(of: reading.messages)
     }
+    try Self.report(result, call)
+    return result.points
   }
 
   /// Says on standard error what the model did not do.
@@ -93,7 +96,7 @@ struct ModelOptions {
     for fault in result.faults {
       let what =
         fault.isJoin
-        ? "\(counted(fault.count, "point")) are not joined"
+        ? "it did not join \(counted(fault.count, "point"))"
         : "cues are used for \(counted(fault.count, "message"))"
       printError(call.command.name, "the model failed: \(visible(fault.reason)); \(what)")
     }
@@ -104,12 +107,14 @@ struct ModelOptions {
   /// Prints each message with its text in another language.
   func translate(_ reading: Reading, to language: String, _ call: Invocation) throws {
     let prompt = try Self.prompt(.translate, call.arguments).filled(["language": language])
+    if call.arguments[DMDigestProgram.dryRun] {
+      for text in Translation(try model(call) {}, prompt).texts(reading.messages) {
+        try call.output.write(lines: text)
+      }
+      return
+    }
     try Interruption.heeded(Progress(call)) { step in
       let translation = Translation(try model(call) { try step("asking the model") }, prompt)
-      if call.arguments[DMDigestProgram.dryRun] {
-        for text in translation.texts(reading.messages) { try call.output.write(lines: text) }
-        return
-      }
       try translation.translate(reading.messages) { message, text in
         let translated = Translated(message, text, language)
         try call.print(translated) { Page.line($0) }

@@ -52,8 +52,11 @@ struct Reading {
   }
 
   /// The handle of the user who gets the digest: the sender of their own lines, else the user who acts.
+  ///
+  /// - Throws: `bad_handle`.
   func user(_ call: Invocation) throws -> String {
-    try messages.first(where: \.isMine)?.sender ?? call.messenger().identity.handle.description
+    let sender = messages.first(where: \.isMine)?.sender
+    return try (sender.map { try Handle($0) } ?? call.messenger().identity.handle).description
   }
 
   /// Says why there is nothing to read.

@@ -21,7 +21,7 @@ package struct DMPreviewProgram: Program {
     if isTerminal(.input) { throw usage("pipe the lines of dm-tail, or lines for dm-send, into dm-preview") }
     let maker = try PreviewMaker()
     var input = LineInput()
-    while let batch = try input.batch({ line, _ in Array(line) }) {
+    while let batch = try input.batch({ line, _ in Array(line) }, isSingle: true) {
       for (number, content) in batch {
         switch content {
         case .success(let line): try pass(line, number, maker, call)
@@ -40,7 +40,8 @@ package struct DMPreviewProgram: Program {
       if let text = message.text, firstLink(in: text) != nil {
         // A fetch may take seconds, and the lines before it need not wait.
         try call.output.flush()
-        let preview = try maker.linkPreview(in: text) { message.isSent ? nil : attachment($0, number, call) }
+        let hasImage = !message.isSent && !call.arguments[noImage]
+        let preview = try maker.linkPreview(in: text, attach: hasImage ? { attachment($0, number, call) } : nil)
         if let preview { printed = message.adding(preview) }
       }
     } catch let error as DMError where error.code != .inputOutput {
@@ -51,7 +52,6 @@ package struct DMPreviewProgram: Program {
 
   /// Prepares the image of a page; nil if it cannot be an attachment.
   private static func attachment(_ image: [UInt8], _ line: Int, _ call: Invocation) -> Identifier? {
-    if call.arguments[noImage] { return nil }
     do {
       return try call.messenger().prepare(.bytes(image), name: "preview").attachment.id
     } catch {

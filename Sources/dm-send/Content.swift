@@ -119,7 +119,7 @@ extension DMSend {
     let extras = try extras(call.arguments)
     let texts = try TextOptions(call.arguments)
     let previews = try Previews(call, messenger)
-    try call.answerLines { line, number in
+    try call.answerLines(isSingle: previews.areMade) { line, number in
       try previews.adding(
         to: Outgoing(
           to: conversation, text: texts.text(line), nonce: extras.nonce.map { "\($0)-\(number)" },
@@ -136,7 +136,7 @@ extension DMSend {
   static func sendLines(_ call: Invocation, _ messenger: Messenger) throws {
     let once = call.arguments[once]
     let previews = try Previews(call, messenger)
-    try call.answerLines { line, _ in
+    try call.answerLines(isSingle: previews.areMade) { line, _ in
       try previews.adding(to: Outgoing(line: line))
     } nonce: {
       $0.nonce

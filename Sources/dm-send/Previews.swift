@@ -35,12 +35,14 @@ struct Previews {
     }
   }
 
+  var areMade: Bool { maker != nil }
+
   /// The preview of the first link in a text; nil if there is none, or if it cannot be made.
   ///
   /// - Parameter attachments: the attachments of the message. If there is no room for another, the image is left out.
   func preview(in text: String, with attachments: [Identifier]) -> LinkPreview? {
     do throws(DMError) {
-      return try maker?.linkPreview(in: text) { attachments.count < Attachment.limit ? attachment($0) : nil }
+      return try maker?.linkPreview(in: text, attach: attachments.count < Attachment.limit ? attachment : nil)
     } catch {
       Self.warn(error)
       return nil

@@ -117,8 +117,8 @@ struct DigestSampleTests {
       Digest(cues, for: person, limit: 8).points(window.messages).filter { $0.kind == kind }.map { $0.references[0] }
     }
     let central = try Self.counts { window, kind, person in
-      let exchange = Exchange(talk: Talk(window.messages, for: ""), cues: cues)
-      let scores = LexRank(exchange.talk.turns.map { exchange.content($0).sorted() }).scores
+      let exchange = Exchange(Talk(window.messages, for: ""), cues)
+      let scores = LexRank(exchange.content.map { $0.sorted() }).scores
       let order = scores.indices.sorted { (scores[$1], $0) < (scores[$0], $1) }
       return order.prefix(Self.number(window, kind, person)).map { window.messages[$0].reference }
     }

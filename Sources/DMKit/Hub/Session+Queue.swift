@@ -179,7 +179,8 @@ extension Session {
     let id = Identifier(at: time)
     var arguments = HubArguments()
     arguments.lifetime = message.lifetime
-    arguments.isLax = isLax
+    // Another machine of the user may have sent the same message with another preview.
+    arguments.isLax = isLax || message.preview != nil && message.nonce != nil
     var payload = HubPayload.Text(
       text: message.text, replyTo: message.replyTo, nonce: message.nonce,
       forwardedFrom: try message.forwardedFrom.map(store.users.handle), preview: message.preview)

@@ -72,7 +72,9 @@ extension Session {
     message.failure = waiting.fault
     message.attachments = try store.hubAttachments.waiting(waiting.key).map(\.attachment)
     let payload = try store.outbox.row(at: waiting.key).flatMap { HubPayload.text($0.payload) }
-    message.linkPreview = payload?.preview?.resolved(message.attachments)
+    let preview = payload?.preview?.resolved(message.attachments)
+    // The text may have been edited after the message was pushed.
+    message.linkPreview = preview.flatMap { (message.text ?? "").contains(text: $0.url) ? $0 : nil }
     return message
   }
 }

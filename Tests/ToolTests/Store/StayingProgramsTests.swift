@@ -47,9 +47,11 @@ struct StayingProgramsTests {
     Call(program: "dm-typing", arguments: ["--watch"]),
     Call(program: "dm-chat", arguments: ["--plain", "bob"], lines: ("before", "after")),
   ]
-  /// Programs that read no lines and follow nothing, so they have a store open only briefly, and `dm-usage`, which opens
-  /// none.
-  static let ending = ["dm-attach", "dm-conversation", "dm-doctor", "dm-search", "dm-usage"]
+  /// Programs that follow nothing and do not open a store before they have read all lines, so that they have a store open
+  /// only briefly. `dm-usage` opens none, and `dm-preview` only for the image of a line.
+  static let ending = [
+    "dm-attach", "dm-conversation", "dm-digest", "dm-doctor", "dm-preview", "dm-search", "dm-usage",
+  ]
 
   @Test func `these tests cover each program that does not end by itself`() {
     #expect(Set(Self.calls.map(\.program) + Self.ending) == Set(ToolFixture.programs))

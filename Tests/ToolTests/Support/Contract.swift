@@ -11,6 +11,8 @@ enum Contract {
   static func isJSON(_ program: String, _ arguments: [String]) -> Bool {
     // dm-preview prints the lines that it reads, also those that are no JSON.
     if program == "dm-preview", !arguments.contains("--schema") { return false }
+    // The output is what a model would be asked.
+    if program == "dm-digest", arguments.contains("--dry-run") { return false }
     // The output is what passes through dm-typing.
     if program == "dm-typing", !arguments.contains("--watch") { return false }
     // dm-chat prints text, and dm-mcp prints JSON-RPC, which has its own tests.
