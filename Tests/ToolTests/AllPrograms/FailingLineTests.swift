@@ -66,7 +66,8 @@ struct FailingLineTests {
       let schema = try ToolFixture().run(program, ["--schema"])
       return try schema.record["$defs"]?["input"] != nil
     }
-    #expect(Set(readers) == Set(Self.batches.map(\.program)))
+    // dm-preview passes on the lines that fail, and changes no store: see Tests/t/2050-preview.t.
+    #expect(Set(readers).subtracting(["dm-preview"]) == Set(Self.batches.map(\.program)))
   }
 
   /// The numbers of rows in the tables that a failing line must not change.

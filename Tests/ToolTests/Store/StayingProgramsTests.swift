@@ -47,8 +47,9 @@ struct StayingProgramsTests {
     Call(program: "dm-typing", arguments: ["--watch"]),
     Call(program: "dm-chat", arguments: ["--plain", "bob"], lines: ("before", "after")),
   ]
-  /// Programs that follow nothing and do not open a store before they have read all lines, so that they have a store open
-  /// only briefly. `dm-usage` opens none, and `dm-preview` only for the image of a line.
+  /// Programs that have a store open only briefly, because they follow nothing, and open it after they have read all lines.
+  ///
+  /// `dm-usage` opens none, and `dm-preview` only for the image of a line.
   static let ending = [
     "dm-attach", "dm-conversation", "dm-digest", "dm-doctor", "dm-preview", "dm-search", "dm-usage",
   ]
