@@ -8,7 +8,7 @@ let programs = [
 ]
 /// The targets that single programs need.
 let additions: [String: [Target.Dependency]] = [
-  "dm-chat": ["DMDigest"], "dm-digest": ["DMDigest"], "dm-doctor": ["DMUpkeep"],
+  "dm-digest": ["DMDigest"], "dm-doctor": ["DMUpkeep"],
   "dm-hub": ["DMPostgres", "DMSync"], "dm-import": ["DMUpkeep"], "dm-mcp": ["DMAgent"], "dm-preview": ["DMPreview"],
   "dm-send": ["DMPreview"], "dm-sync": ["DMPostgres", "DMSync"],
 ]

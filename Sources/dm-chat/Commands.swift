@@ -22,7 +22,6 @@ struct Commands {
     case .delete: try acts.delete(rest)
     case .attach: try acts.attach(rest, progress: progress)
     case .search: return try search(rest)
-    case .digest: return try digest(rest)
     case .go: return try go(rest)
     case .mute: return .notice(try acts.mute() ? "muted" : "no longer muted")
     case .list: return .end(.list)
@@ -49,13 +48,6 @@ struct Commands {
     let count = counted(lines.count, "message")
     let newest = lines.count < Conversing.mostFound ? "" : "the newest "
     return .panel(lines.reversed(), notice: "\(newest)\(count); /go N goes to one, Esc back")
-  }
-
-  private func digest(_ words: String) throws -> ChatModel.Outcome {
-    let lines = try DigestLines(acts).made(of: words)
-    return lines.isEmpty
-      ? .notice("nothing here asks, promises or decides anything")
-      : .panel(lines, notice: "found by phrases, so look at the messages too; /go N goes to one, Esc back")
   }
 
   private func go(_ words: String) throws -> ChatModel.Outcome {

@@ -53,7 +53,7 @@ package struct DMDigestProgram: Program {
       ("dm-digest +ops --since yesterday --text | dm-send bob", "send the page to bob"),
       ("dm-digest +ops --since yesterday --model 'llm -m small'", "the same by a model"),
       ("dm-tail bob | dm-digest --model 'llm -m small' --translate de", "the newest 30 messages with bob, in German"),
-    ], writes: ["digest", "translation"])
+    ], writes: ["digest", "translation", "error"])
 
   package static func run(_ call: Invocation) throws {
     let asked = try ModelOptions(call)
