@@ -1,6 +1,7 @@
 #!/bin/sh
 # dm-digest: what messages are about, with cues and with a model.
 . "$(dirname "$0")/lib.sh"
+cd "$work" || exit
 
 people
 export DM_USER=alice
