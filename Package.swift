@@ -116,7 +116,7 @@ let package = Package(
     .testTarget(
       name: "DMKitTests",
       dependencies: ["DMDigest", "DMKit", "DMPostgres", "DMUpkeep", "StoreSupport", "TestSupport"]),
-    .testTarget(name: "DMDigestTests", dependencies: ["DMDigest", "DMJSON", "DMModel", "TestSupport"]),
+    .testTarget(name: "DMDigestTests", dependencies: ["DMDigest", "DMJSON", "DMKit", "DMModel", "TestSupport"]),
     .testTarget(name: "DMUpkeepTests", dependencies: ["DMKit", "DMUpkeep", "StoreSupport", "TestSupport"]),
     .testTarget(
       name: "HubTests",

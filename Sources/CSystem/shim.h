@@ -74,8 +74,8 @@ static inline void dm_limit(int resource, unsigned long most) {
   setrlimit(resource, &limit);
 }
 
-/* Starts a program with limits, and, as a shell would, in a new process group and with default signals. `input` is its
-   standard input; -1 for /dev/null. Returns the process id, or -1 with errno(3) set; if the program cannot be run, the child reports that on its standard error.
+/* Starts a program with limits, and, as a shell would, in a new process group and with default signals. Returns the
+   process id, or -1 with errno(3) set; if the program cannot be run, the child reports that on its standard error.
    posix_spawn(3) is not used: it cannot set limits before the program runs, and its child would outlive a parent that is
    killed. */
 extern void closefrom(int first);
@@ -104,7 +104,6 @@ static inline pid_t dm_start(const char *program, char *const arguments[], char 
   dm_limit(RLIMIT_CORE, 0);
   /* Standard error first, because the child reports its failures there. */
   int said = dup2(errors, 2);
-  if (input < 0) input = open("/dev/null", O_RDONLY);
   if (said == 2 && dup2(input, 0) == 0 && dup2(output, 1) == 1 && chdir(folder) == 0) {
     /* Closes all other descriptors, also those that the parent process has left open. */
     closefrom(3);

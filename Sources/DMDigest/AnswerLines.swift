@@ -9,7 +9,7 @@ struct AnswerLines {
   init(_ bytes: [UInt8]) throws(UnusableAnswer) {
     var objects: [JSONObject] = []
     for (index, line) in bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false).enumerated() {
-      if Self.isFence(line) || line.allSatisfy({ $0 == 32 || 9...13 ~= $0 }) { continue }
+      if Self.isFence(line) || line.isBlank { continue }
       do {
         objects.append(try JSONReader.object(line))
       } catch {
@@ -24,6 +24,11 @@ struct AnswerLines {
     line.starts(with: "```".utf8)
       && line.dropFirst(3).allSatisfy { 0x61...0x7A ~= $0 | 0x20 || $0 == 13 || $0 == 32 }
   }
+}
+
+extension Sequence<UInt8> {
+  /// Whether there is nothing but spaces and line ends.
+  var isBlank: Bool { allSatisfy { $0 == 32 || 9...13 ~= $0 } }
 }
 
 extension JSONObject {

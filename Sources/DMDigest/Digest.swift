@@ -1,3 +1,4 @@
+package import DMKit
 internal import DMModel
 
 /// A digest of messages, made without a model: the same messages give the same digest.
@@ -15,7 +16,7 @@ package struct Digest {
   }
 
   /// The points of the messages, by conversation in the order in which the conversations first occur, and by kind.
-  package func points(_ messages: [DigestMessage]) -> [Point] {
+  package func points(_ messages: [DigestMessage]) -> [DigestPoint] {
     var conversations: [Identifier] = []
     var parts: [Identifier: [DigestMessage]] = [:]
     for message in messages {

@@ -1,4 +1,5 @@
 internal import DMJSON
+internal import DMKit
 package import DMModel
 
 /// A message as a digest reads it: from a store, or from a printed line.
@@ -82,6 +83,18 @@ extension DigestMessage {
     reactions.members.reduce(0) { sum, member in
       if case .array(let users) = member.value { sum + users.count } else { sum }
     }
+  }
+}
+
+extension DigestPoint {
+  /// - Parameter messages: the messages on which the point rests, at least one.
+  init(
+    _ kind: Kind, _ text: String, who: String?, until: String? = nil, reason: Reason? = nil,
+    on messages: [DigestMessage]
+  ) {
+    self.init(
+      kind, text, who: who, until: until, reason: reason, references: messages.map(\.reference),
+      conversation: messages[0].conversation, time: messages[0].time)
   }
 }
 

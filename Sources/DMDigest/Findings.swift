@@ -1,3 +1,5 @@
+internal import DMKit
+
 /// What the cues find in a talk: priorities, action items, decisions and questions.
 struct Findings {
   let exchange: Exchange
@@ -7,36 +9,38 @@ struct Findings {
   private var talk: Talk { exchange.talk }
   private var cues: Cues { exchange.cues }
 
-  func points() -> [Point] { priorities() + actionItems() + decisions() + questions() }
+  func points() -> [DigestPoint] { priorities() + actionItems() + decisions() + questions() }
 
-  private func questions() -> [Point] {
+  private func questions() -> [DigestPoint] {
     exchange.openQuestions().map { place in
       let message = talk.turns[place].message
-      return Point(.question, message.text, who: message.sender, on: [message])
+      return DigestPoint(.question, message.text, who: message.sender, on: [message])
     }
   }
 
   // MARK: Action items
 
-  private func actionItems() -> [Point] {
+  private func actionItems() -> [DigestPoint] {
     talk.turns.indices.compactMap { place in
       let turn = talk.turns[place]
       guard let who = actor(turn), !exchange.solved.contains(place) else { return nil }
-      return Point(.actionItem, turn.message.text, who: who, until: until(turn), on: [turn.message])
+      return DigestPoint(.actionItem, turn.message.text, who: who, until: until(turn), on: [turn.message])
     }
   }
 
   /// Who has to do something after a message: its sender, or the person who is addressed; nil if nobody has.
   private func actor(_ turn: Turn) -> String? {
-    for sentence in turn.sentences where !sentence.asks && cues.has(.commit, sentence) { return turn.message.sender }
-    guard let asked = turn.addressees.first ?? turn.presumed else { return nil }
-    for sentence in turn.sentences where !cues.has(.ask, sentence) {
-      if cues.has(.request, sentence) || cues.has(.order, sentence), sentence.words.count > 1 { return name(asked) }
+    if turn.sentences.contains(where: { !$0.asks && cues.has(.commit, $0) }) { return turn.message.sender }
+    guard let asked = turn.addressees.first ?? turn.presumed, turn.sentences.contains(where: isInstruction) else {
+      return nil
     }
-    return nil
+    return talk.names[asked] ?? asked
   }
 
-  private func name(_ sender: String) -> String { talk.names[sender] ?? sender }
+  private func isInstruction(_ sentence: Sentence) -> Bool {
+    sentence.words.count > 1 && !cues.has(.ask, sentence)
+      && (cues.has(.request, sentence) || cues.has(.order, sentence))
+  }
 
   /// The words that say until when: a day with the word before it, such as `by friday`; nil if there are none.
   private func until(_ turn: Turn) -> String? {
@@ -50,12 +54,12 @@ struct Findings {
 
   // MARK: Decisions
 
-  private func decisions() -> [Point] {
+  private func decisions() -> [DigestPoint] {
     talk.turns.indices.compactMap { place in
       let turn = talk.turns[place]
       guard turn.sentences.contains(where: isDecision) else { return nil }
       let basis = talk.answered(by: place).map { [talk.turns[$0].message] } ?? []
-      return Point(.decision, turn.message.text, who: turn.message.sender, on: [turn.message] + basis)
+      return DigestPoint(.decision, turn.message.text, who: turn.message.sender, on: [turn.message] + basis)
     }
   }
 
@@ -65,19 +69,19 @@ struct Findings {
 
   // MARK: Priorities
 
-  private func priorities() -> [Point] {
+  private func priorities() -> [DigestPoint] {
     talk.turns.indices.compactMap { place in
       let turn = talk.turns[place]
-      guard turn.sender != user, turn.isFor(user), let reason = reason(turn) ?? answer(place),
+      guard turn.sender != user, turn.isFor(user), let reason = reason(place) ?? answer(place),
         reason == .asks || turn.addressees.contains(user),
         !exchange.hasReacted(user, to: turn.sender, after: place)
       else { return nil }
-      return Point(.priority, turn.message.text, who: turn.message.sender, reason: reason, on: [turn.message])
+      return DigestPoint(.priority, turn.message.text, who: turn.message.sender, reason: reason, on: [turn.message])
     }
   }
 
   /// `answers` if a message answers what the user has asked its sender or asked for.
-  private func answer(_ place: Int) -> Point.Reason? {
+  private func answer(_ place: Int) -> DigestPoint.Reason? {
     let turn = talk.turns[place]
     guard turn.length > 2, !turn.has(.thanks, cues),
       let index = exchange.last(of: user, to: turn.sender, before: place)
@@ -87,9 +91,10 @@ struct Findings {
   }
 
   /// Why a message needs the person who is addressed; nil if it does not.
-  private func reason(_ turn: Turn) -> Point.Reason? {
+  private func reason(_ place: Int) -> DigestPoint.Reason? {
+    let turn = talk.turns[place]
     if turn.has(.urgent, cues) { return .urgent }
-    if turn.asks(cues) { return .asks }
+    if exchange.asks[place] { return .asks }
     if turn.has(.request, cues) || turn.has(.order, cues) { return .requests }
     return turn.has(.trouble, cues) ? .trouble : nil
   }

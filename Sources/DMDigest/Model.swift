@@ -27,9 +27,12 @@ package struct Model {
   package init(_ command: String, seconds: Int64, tokens: Int, onTick: @escaping () throws -> Void) {
     self.command = command
     self.seconds = seconds
-    dataLimit = tokens * Self.bytesPerToken
+    dataLimit = Self.dataLimit(tokens: tokens)
     self.onTick = onTick
   }
+
+  /// The maximum number of bytes of the data in a prompt for a number of tokens.
+  static func dataLimit(tokens: Int) -> Int { tokens * bytesPerToken }
 
   /// - Throws: the errors of `onTick`.
   func answer(_ prompt: [UInt8]) throws -> Answer {
@@ -40,7 +43,7 @@ package struct Model {
     let outcome = try tool.run(["-c", command], input: prompt)
     switch outcome {
     case .ok(let bytes):
-      return bytes.allSatisfy { $0 == 32 || 9...13 ~= $0 } ? .fault("it wrote nothing") : .text(bytes)
+      return bytes.isBlank ? .fault("it wrote nothing") : .text(bytes)
     case .tooLarge: return .fault("its answer is over \(Self.answerLimit >> 20) MiB")
     default: return .fault(outcome.reason ?? "it failed")
     }

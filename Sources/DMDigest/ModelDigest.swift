@@ -1,10 +1,11 @@
+package import DMKit
 internal import DMModel
 
 /// A digest that a model makes: long histories in pieces, whose points are joined until they fit into one prompt.
 package struct ModelDigest {
   /// The points, and what went wrong.
   package struct Result {
-    package var points: [Point] = []
+    package var points: [DigestPoint] = []
     /// How many points named no message that was read, and were left out.
     package var dropped = 0
     package var faults: [Fault] = []
@@ -54,24 +55,19 @@ package struct ModelDigest {
     self.onPiece = onPiece
   }
 
-  /// The prompts that the model would get first: one for each piece.
-  package func texts(_ messages: [DigestMessage]) -> [[UInt8]] {
-    messages.pieces(model.dataLimit, \.line).map { prompts.digest.text(with: $0.map(\.line)) }
-  }
-
   /// - Throws: the errors of `onPiece`, and those with which the model's `onTick` ends it.
   package func made(of messages: [DigestMessage]) throws -> Result {
     let known = Dictionary(messages.map { (ExactString($0.reference), $0) }) { first, _ in first }
     var result = Result()
-    var pieces: [[Point]] = []
+    var pieces: [[DigestPoint]] = []
     var (left, failures): (Set<ExactString>, Int) = ([], 0)
     var done = 0
     for piece in messages.pieces(model.dataLimit, \.line) {
       try onPiece(done, messages.count)
-      done += piece.count
+      done += piece.elements.count
       let answer =
         failures < Self.mostFailures
-        ? try model.answer(to: prompts.digest, with: piece.map(\.line), Self.reader(of: known))
+        ? try model.answer(to: prompts.digest, with: piece.lines, Self.reader(of: known))
         : .failure(Self.givenUp)
       switch answer {
       case .success(let (points, dropped)):
@@ -79,8 +75,8 @@ package struct ModelDigest {
         result.dropped += dropped
         failures = 0
       case .failure(let fault):
-        result.add(Fault(reason: fault.reason, count: piece.count, isJoin: false))
-        left.formUnion(piece.map { ExactString($0.reference) })
+        result.add(Fault(reason: fault.reason, count: piece.elements.count, isJoin: false))
+        left.formUnion(piece.elements.map { ExactString($0.reference) })
         failures += fault.isOfProgram ? 1 : 0
       }
     }
@@ -102,26 +98,26 @@ package struct ModelDigest {
   ///
   /// A priority, an action item, a decision or a question that no joined point names is kept as it was.
   private func join(
-    _ pieces: [[Point]], _ messages: [ExactString: DigestMessage], _ result: inout Result
-  ) throws -> [Point] {
+    _ pieces: [[DigestPoint]], _ messages: [ExactString: DigestMessage], _ result: inout Result
+  ) throws -> [DigestPoint] {
     var lists = pieces.filter { !$0.isEmpty }
     while lists.count > 1 {
       let all = lists.flatMap(\.self)
-      var joined: [[Point]] = []
+      var joined: [[DigestPoint]] = []
       for group in all.pieces(model.dataLimit, \.line) {
-        switch try model.answer(to: prompts.join, with: group.map(\.line), Self.reader(of: messages)) {
+        switch try model.answer(to: prompts.join, with: group.lines, Self.reader(of: messages)) {
         case .success(let (points, _)) where !points.isEmpty:
           let named = Set(points.flatMap(\.references).map(ExactString.init))
           joined.append(
             points
-              + group.filter { point in
+              + group.elements.filter { point in
                 point.kind != .summary && !point.references.contains { named.contains(ExactString($0)) }
               })
         case .success:
-          result.add(Fault(reason: "it wrote no point", count: group.count, isJoin: true))
+          result.add(Fault(reason: "it wrote no point", count: group.elements.count, isJoin: true))
           return all
         case .failure(let fault):
-          result.add(Fault(reason: fault.reason, count: group.count, isJoin: true))
+          result.add(Fault(reason: fault.reason, count: group.elements.count, isJoin: true))
           return all
         }
       }
@@ -134,13 +130,13 @@ package struct ModelDigest {
   /// Reads the points of an answer, and leaves out those that name a message which was not read.
   private static func reader(
     of messages: [ExactString: DigestMessage]
-  ) -> ([UInt8]) throws(UnusableAnswer) -> (points: [Point], dropped: Int) {
+  ) -> ([UInt8]) throws(UnusableAnswer) -> (points: [DigestPoint], dropped: Int) {
     { bytes throws(UnusableAnswer) in
-      var (points, dropped): ([Point], Int) = ([], 0)
+      var (points, dropped): ([DigestPoint], Int) = ([], 0)
       for object in try AnswerLines(bytes).objects {
-        let kind: Point.Kind = try object.word(object.required("kind"), "kind")
+        let kind: DigestPoint.Kind = try object.word(object.required("kind"), "kind")
         let text = try object.required("text")
-        var reason: Point.Reason?
+        var reason: DigestPoint.Reason?
         if let word = try object.optional("reason") { reason = try object.word(word, "reason") }
         let (who, until) = (try object.optional("who"), try object.optional("until"))
         let named = try object.list("refs").map { messages[ExactString($0)] }
@@ -149,7 +145,7 @@ package struct ModelDigest {
           dropped += 1
           continue
         }
-        var point = Point(kind, text, who: who, until: until, reason: kind == .priority ? reason : nil, on: basis)
+        var point = DigestPoint(kind, text, who: who, until: until, reason: kind == .priority ? reason : nil, on: basis)
         point.source = .model
         points.append(point)
       }
@@ -158,15 +154,15 @@ package struct ModelDigest {
   }
 }
 
-extension [Point] {
+extension [DigestPoint] {
   /// The points by conversation in the order in which the conversations first occur, then by kind, then by time.
-  fileprivate var inOrder: [Point] {
+  fileprivate var inOrder: [DigestPoint] {
     var places: [ExactString: Int] = [:]
     for point in self where places[ExactString(point.conversation)] == nil {
       places[ExactString(point.conversation)] = places.count
     }
-    let kinds = Point.Kind.allCases
-    func place(_ point: Point) -> (Int, Int, Int64) {
+    let kinds = DigestPoint.Kind.allCases
+    func place(_ point: DigestPoint) -> (Int, Int, Int64) {
       (places[ExactString(point.conversation)] ?? 0, kinds.firstIndex(of: point.kind) ?? 0, point.time.microseconds)
     }
     return enumerated().sorted { a, b in
@@ -176,18 +172,25 @@ extension [Point] {
   }
 }
 
+/// Elements that are given to a model at once, and their lines.
+struct Piece<Element> {
+  var elements: [Element] = []
+  var lines: [[UInt8]] = []
+}
+
 extension Array {
   /// The elements in order, cut into pieces of at most `limit` bytes; an element that is longer is a piece of its own.
-  func pieces(_ limit: Int, _ line: (Element) -> [UInt8]) -> [[Element]] {
-    var (pieces, size): ([[Element]], Int) = ([], 0)
+  func pieces(_ limit: Int, _ line: (Element) -> [UInt8]) -> [Piece<Element>] {
+    var (pieces, size): ([Piece<Element>], Int) = ([], 0)
     for element in self {
-      let length = line(element).count
-      if pieces.isEmpty || size + length > limit {
-        pieces.append([])
+      let line = line(element)
+      if pieces.isEmpty || size + line.count > limit {
+        pieces.append(Piece())
         size = 0
       }
-      pieces[pieces.count - 1].append(element)
-      size += length
+      pieces[pieces.count - 1].elements.append(element)
+      pieces[pieces.count - 1].lines.append(line)
+      size += line.count
     }
     return pieces
   }

@@ -1,4 +1,5 @@
 internal import DMJSON
+internal import DMKit
 internal import DMModel
 
 /// The instruction for a model, to which the data is added.
@@ -29,6 +30,13 @@ package struct Prompt: Sendable {
     Prompt(values.reduce(instruction) { $0.replacing(text: "{{\($1.key)}}", with: $1.value) })
   }
 
+  /// The texts that a model would get first: one for each piece of the messages.
+  ///
+  /// - Parameter tokens: how many tokens of data the model reads at once.
+  package func texts(for messages: [DigestMessage], tokens: Int) -> [[UInt8]] {
+    messages.pieces(Model.dataLimit(tokens: tokens), \.line).map { text(with: $0.lines) }
+  }
+
   /// The whole text for a model: the instruction, then the data between two lines of three backticks.
   ///
   /// No line of the data can be taken for the end of the data, because each is a JSON object.
@@ -52,6 +60,15 @@ extension DigestMessage {
       json.member("text", text)
     }
     json.endLine()
+    return json.bytes
+  }
+}
+
+extension DigestPoint {
+  /// The point as a line for a model.
+  var line: [UInt8] {
+    var json = JSONWriter()
+    json.line(self)
     return json.bytes
   }
 }

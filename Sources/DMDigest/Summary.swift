@@ -1,3 +1,5 @@
+internal import DMKit
+
 /// The messages that tell best what a talk was about.
 struct Summary {
   let exchange: Exchange
@@ -10,14 +12,20 @@ struct Summary {
   /// At most `count` messages, in the order of the talk.
   ///
   /// - Parameter count: the maximum number of points.
-  func points(_ count: Int) -> [Point] {
+  func points(_ count: Int) -> [DigestPoint] {
     if count == 0 { return [] }
     let ranked = LexRank(exchange.content.map { $0.sorted() })
-    var scores = turns.indices.map { score($0, ranked.scores[$0]) }
-    var chosen = count < .max ? [] : turns.indices.filter { scores[$0] > 0 }
-    while count < .max, chosen.count < count,
-      let place = turns.indices.max(by: { scores[$0] < scores[$1] }), scores[place] > 0
-    {
+    let scores = turns.indices.map { score($0, ranked.scores[$0]) }
+    let chosen = count == .max ? turns.indices.filter { scores[$0] > 0 } : best(count, scores, ranked).sorted()
+    return chosen.map { place in
+      DigestPoint(.summary, turns[place].message.text, who: turns[place].message.sender, on: [turns[place].message])
+    }
+  }
+
+  /// The messages with the highest scores that do not repeat each other, as indices of the talk.
+  private func best(_ count: Int, _ scores: [Double], _ ranked: LexRank) -> [Int] {
+    var (scores, chosen): ([Double], [Int]) = (scores, [])
+    while chosen.count < count, let place = turns.indices.max(by: { scores[$0] < scores[$1] }), scores[place] > 0 {
       chosen.append(place)
       // A second message of a person, or on the same subject, tells less.
       for other in turns.indices {
@@ -26,9 +34,7 @@ struct Summary {
       }
       scores[place] = 0
     }
-    return chosen.sorted().map { place in
-      Point(.summary, turns[place].message.text, who: turns[place].message.sender, on: [turns[place].message])
-    }
+    return chosen
   }
 
   /// How much a message says by itself.

@@ -13,21 +13,16 @@ package struct Translation {
     self.prompt = prompt
   }
 
-  /// The prompts that the model would get.
-  package func texts(_ messages: [DigestMessage]) -> [[UInt8]] {
-    messages.pieces(model.dataLimit, \.line).map { prompt.text(with: $0.map(\.line)) }
-  }
-
   /// The translation of each message, in their order; `receive` gets those of a piece as soon as they are there.
   ///
   /// - Throws: `model_failed` if the model gives no translations of a piece; what `receive` throws.
   package func translate(_ messages: [DigestMessage], receive: (DigestMessage, String) throws -> Void) throws {
     for piece in messages.pieces(model.dataLimit, \.line) {
-      let answer = try model.answer(to: prompt, with: piece.map(\.line)) { bytes throws(UnusableAnswer) in
-        try Self.texts(of: piece, in: bytes)
+      let answer = try model.answer(to: prompt, with: piece.lines) { bytes throws(UnusableAnswer) in
+        try Self.texts(of: piece.elements, in: bytes)
       }
       switch answer {
-      case .success(let texts): for (message, text) in zip(piece, texts) { try receive(message, text) }
+      case .success(let texts): for (message, text) in zip(piece.elements, texts) { try receive(message, text) }
       case .failure(let fault): throw DMError(.modelFailed, "the model gave no translation: \(fault.reason)")
       }
     }

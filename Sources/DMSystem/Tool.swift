@@ -235,27 +235,26 @@ extension Tool {
   }
 }
 
-/// Bytes as a file in memory, which a program reads as its standard input; its text is on no disk.
+/// Bytes as a file in memory, which a program reads as its standard input; /dev/null if there are none.
 struct MemoryFile: ~Copyable {
   let descriptor: Int32
 
   /// The file is positioned at its beginning; nil, with errno(3) set, if it cannot be made.
   init?(_ bytes: [UInt8]) {
     let made = bytes.isEmpty ? open("/dev/null", O_RDONLY | O_CLOEXEC) : dm_memory_file("input")
-    guard made >= 0, Self.fill(made, bytes) else { return nil }
+    guard made >= 0 else { return nil }
+    guard Self.fill(made, bytes) else {
+      close(made)
+      return nil
+    }
     descriptor = made
   }
 
   private static func fill(_ descriptor: Int32, _ bytes: [UInt8]) -> Bool {
-    if bytes.isEmpty { return true }
-    var rest = bytes[...]
-    while !rest.isEmpty {
-      let count = rest.withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }
-      if count <= 0 {
-        close(descriptor)
-        return false
-      }
-      rest = rest.dropFirst(count)
+    do {
+      try bytes.withUnsafeBytes { try writeAll($0, to: descriptor, "input") }
+    } catch {
+      return false
     }
     return lseek(descriptor, 0, SEEK_SET) == 0
   }

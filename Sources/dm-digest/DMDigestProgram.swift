@@ -11,7 +11,7 @@ extension DMDigestProgram {
   static let unread = Flag("unread", "read only unread messages [without RANGE, --since and --before]")
   static let unmuted = Flag("unmuted", "leave out muted conversations")
   static let kinds = Option(
-    "kind", value: "KIND", oneOf: Point.Kind.self, "print only points of this kind; can be repeated")
+    "kind", value: "KIND", oneOf: DigestPoint.Kind.self, "print only points of this kind; can be repeated")
   static let points = Option("points", count: "N", "print at most N summary points a conversation, or 'all' [5]")
   static let cues = Option("cues", value: "FILE", values: [.files], "also use the cues of this file", as: { $0 })
   static let model = Option(
@@ -62,8 +62,9 @@ package struct DMDigestProgram: Program {
     if let language = try call.arguments[translate] { return try asked.translate(reading, to: language, call) }
     let user = try reading.user(call)
     let most = try call.arguments[points] ?? 5
-    let digest = Digest(try ModelOptions.cues(call.arguments), for: user, limit: most ?? .max)
     let chosen = Set(try call.arguments.all(kinds))
+    let hasSummary = chosen.isEmpty || chosen.contains(.summary)
+    let digest = Digest(try ModelOptions.cues(call.arguments), for: user, limit: hasSummary ? most ?? .max : 0)
     guard let found = try asked.points(reading, user, most, digest, call) else { return }
     var page = Page(reading.messages)
     try call.inPages {

@@ -58,24 +58,31 @@ struct ModelOptions {
 
   // MARK: What the model does
 
+  private static func tokens(_ arguments: Arguments) throws -> Int { try arguments[DMDigestProgram.tokens] ?? 6000 }
+
   private func model(_ call: Invocation, onTick: @escaping () throws -> Void) throws -> Model {
     let limit = try call.arguments[DMDigestProgram.limit] ?? .seconds(120)
-    let tokens = try call.arguments[DMDigestProgram.tokens] ?? 6000
-    return Model(command ?? "", seconds: max(1, limit.components.seconds), tokens: tokens, onTick: onTick)
+    return try Model(
+      command ?? "", seconds: max(1, limit.components.seconds), tokens: Self.tokens(call.arguments), onTick: onTick)
+  }
+
+  /// Prints what the model would be asked.
+  private static func printPrompts(_ prompt: Prompt, _ reading: Reading, _ call: Invocation) throws {
+    for text in try prompt.texts(for: reading.messages, tokens: tokens(call.arguments)) {
+      try call.output.write(lines: text)
+    }
   }
 
   /// The points by the model, or by cues if there is no model; nil if the prompts were printed instead.
   func points(
     _ reading: Reading, _ user: String, _ most: Int?, _ digest: Digest, _ call: Invocation
-  ) throws -> [Point]? {
+  ) throws -> [DigestPoint]? {
     if command == nil { return digest.points(reading.messages) }
     let values = ["user": user, "points": most.map(String.init) ?? "100"]
-    let prompts = ModelDigest.Prompts(
-      digest: try Self.prompt(.digest, call.arguments).filled(values),
-      join: try Self.prompt(.join, call.arguments).filled(values))
+    let prompt = try Self.prompt(.digest, call.arguments).filled(values)
+    let prompts = ModelDigest.Prompts(digest: prompt, join: try Self.prompt(.join, call.arguments).filled(values))
     if call.arguments[DMDigestProgram.dryRun] {
-      let made = ModelDigest(try model(call) {}, prompts, fallback: digest) { _, _ in }
-      for text in made.texts(reading.messages) { try call.output.write(lines: text) }
+      try Self.printPrompts(prompt, reading, call)
       return nil
     }
     let result = try Interruption.heeded(Progress(call)) { step in
@@ -107,12 +114,7 @@ struct ModelOptions {
   /// Prints each message with its text in another language.
   func translate(_ reading: Reading, to language: String, _ call: Invocation) throws {
     let prompt = try Self.prompt(.translate, call.arguments).filled(["language": language])
-    if call.arguments[DMDigestProgram.dryRun] {
-      for text in Translation(try model(call) {}, prompt).texts(reading.messages) {
-        try call.output.write(lines: text)
-      }
-      return
-    }
+    if call.arguments[DMDigestProgram.dryRun] { return try Self.printPrompts(prompt, reading, call) }
     try Interruption.heeded(Progress(call)) { step in
       let translation = Translation(try model(call) { try step("asking the model") }, prompt)
       try translation.translate(reading.messages) { message, text in

@@ -6,7 +6,7 @@ internal import DMKit
 struct Page {
   private var parts: [ExactString: (messages: Int, people: Set<String>, first: Timestamp, last: Timestamp)] = [:]
   private var conversation: String?
-  private var kind: Point.Kind?
+  private var kind: DigestPoint.Kind?
 
   /// - Parameter messages: the messages that were read.
   init(_ messages: [DigestMessage]) {
@@ -20,7 +20,7 @@ struct Page {
   }
 
   /// A point, below the headings that it needs.
-  mutating func text(of point: Point) -> String {
+  mutating func text(of point: DigestPoint) -> String {
     var lines: [String] = []
     if conversation.map(ExactString.init) != ExactString(point.conversation) {
       if conversation != nil { lines.append("") }
@@ -42,7 +42,7 @@ struct Page {
   }
 
   /// What dm adds is before the text, because its writer could imitate anything after it.
-  private static func line(_ point: Point) -> String {
+  private static func line(_ point: DigestPoint) -> String {
     "    " + Mark.faint(visible(point.references.joined(separator: " ")))
       + " \(Mark.body(visible(point.introduction))): \(Mark.body(TextFormat.oneLine(point.text)))"
   }

@@ -21,7 +21,7 @@ package struct DMPreviewProgram: Program {
     if isTerminal(.input) { throw usage("pipe the lines of dm-tail, or lines for dm-send, into dm-preview") }
     let maker = try PreviewMaker()
     var input = LineInput()
-    while let batch = try input.batch({ line, _ in Array(line) }, isSingle: true) {
+    while let batch = try input.batch({ line, _ in Array(line) }) {
       for (number, content) in batch {
         switch content {
         case .success(let line): try pass(line, number, maker, call)

@@ -3,6 +3,7 @@ import Testing
 
 @testable import DMDigest
 @testable import DMJSON
+@testable import DMKit
 @testable import DMModel
 @testable import TestSupport
 
@@ -19,10 +20,10 @@ struct DigestSampleTests {
 
   private struct Window {
     let name: String
-    let kinds: [Point.Kind]
+    let kinds: [DigestPoint.Kind]
     let messages: [DigestMessage]
     /// The references of the marked messages, and for priorities the person who is needed.
-    var marks: [Point.Kind: Set<[String]>] = [:]
+    var marks: [DigestPoint.Kind: Set<[String]>] = [:]
   }
 
   /// How many messages were marked, how many were found, and how many of those were marked.
@@ -58,12 +59,12 @@ struct DigestSampleTests {
     var windows: [Window] = []
     for row in rows where row[0] == "window" {
       let range = try #require(places[row[2]])...#require(places[row[3]])
-      let kinds = row[4] == "all" ? Point.Kind.allCases : [.decision]
+      let kinds = row[4] == "all" ? DigestPoint.Kind.allCases : [.decision]
       windows.append(Window(name: row[1], kinds: kinds, messages: try range.map { try message(lines[$0], $0, places) }))
     }
     for row in rows where row[0] == "mark" {
       let window = try #require(windows.firstIndex { $0.name == row[1] })
-      let kind = try #require(Point.Kind(rawValue: row[3]))
+      let kind = try #require(DigestPoint.Kind(rawValue: row[3]))
       windows[window].marks[kind, default: []].insert([row[2]] + row[4...])
     }
     return windows
@@ -84,9 +85,9 @@ struct DigestSampleTests {
 
   /// What a way of finding points finds in a window, for each kind.
   private static func found(
-    _ window: Window, _ find: (Window, Point.Kind, String) -> [String]
-  ) -> [Point.Kind: Set<[String]>] {
-    var found: [Point.Kind: Set<[String]>] = [:]
+    _ window: Window, _ find: (Window, DigestPoint.Kind, String) -> [String]
+  ) -> [DigestPoint.Kind: Set<[String]>] {
+    var found: [DigestPoint.Kind: Set<[String]>] = [:]
     for kind in window.kinds where kind != .priority { found[kind] = Set(find(window, kind, "").map { [$0] }) }
     for person in Set(window.messages.map(\.sender)) where window.kinds.contains(.priority) {
       found[.priority, default: []].formUnion(find(window, .priority, person).map { [$0, person] })
@@ -94,8 +95,9 @@ struct DigestSampleTests {
     return found
   }
 
-  private static func counts(_ find: (Window, Point.Kind, String) -> [String]) throws -> [Point.Kind: Count] {
-    var counts: [Point.Kind: Count] = [:]
+  private static func counts(_ find: (Window, DigestPoint.Kind, String) -> [String]) throws -> [DigestPoint.Kind: Count]
+  {
+    var counts: [DigestPoint.Kind: Count] = [:]
     for window in try windows.get() {
       for (kind, found) in found(window, find) {
         counts[kind, default: Count()].add(window.marks[kind, default: []], found)
@@ -105,7 +107,7 @@ struct DigestSampleTests {
   }
 
   /// As many messages as were marked, which is more than a baseline can know.
-  private static func number(_ window: Window, _ kind: Point.Kind, _ person: String) -> Int {
+  private static func number(_ window: Window, _ kind: DigestPoint.Kind, _ person: String) -> Int {
     let marks = window.marks[kind, default: []]
     return kind == .priority ? marks.count { $0.last == person } : marks.count
   }
@@ -126,7 +128,7 @@ struct DigestSampleTests {
       window.messages.suffix(Self.number(window, kind, person)).map(\.reference)
     }
     let page = try String(contentsOfFile: repository + "/docs/digest.md", encoding: .utf8)
-    for kind in Point.Kind.allCases {
+    for kind in DigestPoint.Kind.allCases {
       let (own, ranked, newest) = (try #require(digests[kind]), try #require(central[kind]), try #require(last[kind]))
       #expect(own.harmonicMean > ranked.harmonicMean && own.harmonicMean > newest.harmonicMean, "\(kind)")
       for (way, count) in [("cues", own), ("LexRank", ranked), ("last", newest)] {

@@ -1,6 +1,7 @@
 import Testing
 
 @testable import DMDigest
+@testable import DMKit
 @testable import DMModel
 @testable import TestSupport
 
@@ -16,11 +17,14 @@ private func messages(_ lines: String...) throws -> [DigestMessage] {
 }
 
 struct DigestTests {
-  private func found(_ kind: Point.Kind, for user: String = "anna", _ messages: [DigestMessage]) throws -> [Point] {
+  private func found(_ kind: DigestPoint.Kind, for user: String = "anna", _ messages: [DigestMessage]) throws
+    -> [DigestPoint]
+  {
     Digest(try Cues(), for: user, limit: 5).points(messages).filter { $0.kind == kind }
   }
 
-  private func numbers(_ kind: Point.Kind, for user: String = "anna", _ lines: [DigestMessage]) throws -> [String] {
+  private func numbers(_ kind: DigestPoint.Kind, for user: String = "anna", _ lines: [DigestMessage]) throws -> [String]
+  {
     try found(kind, for: user, lines).map { $0.references.joined(separator: " ") }
   }
 

@@ -179,8 +179,9 @@ extension Session {
     let id = Identifier(at: time)
     var arguments = HubArguments()
     arguments.lifetime = message.lifetime
-    // Another machine of the user may have sent the same message with another preview.
-    arguments.isLax = isLax || message.preview != nil && message.nonce != nil
+    // The hub must accept the same message from another machine of the user, which has chosen other ids for the files, or
+    // made another preview.
+    arguments.isLax = isLax || message.nonce != nil && (message.preview != nil || !message.attachments.isEmpty)
     var payload = HubPayload.Text(
       text: message.text, replyTo: message.replyTo, nonce: message.nonce,
       forwardedFrom: try message.forwardedFrom.map(store.users.handle), preview: message.preview)
@@ -189,8 +190,6 @@ extension Session {
       payload: .text(payload))
     try store.waiting.insert(message, id: id, in: row.key, at: key, time)
     if !message.attachments.isEmpty {
-      // The hub must accept the same message from another machine of the user, which chose other ids for the files.
-      arguments.isLax = isLax || message.nonce != nil
       payload.attachments = try attach(message.attachments, to: key, at: time)
       arguments.files = payload.attachments.flatMap(\.files)
       try store.outbox.replace(arguments: arguments.json, payload: HubPayload.text(payload).bytes, of: key)

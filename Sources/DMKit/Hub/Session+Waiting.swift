@@ -71,10 +71,15 @@ extension Session {
     message.editedAt = waiting.editedAt
     message.failure = waiting.fault
     message.attachments = try store.hubAttachments.waiting(waiting.key).map(\.attachment)
-    let payload = try store.outbox.row(at: waiting.key).flatMap { HubPayload.text($0.payload) }
-    let preview = payload?.preview?.resolved(message.attachments)
-    // The text may have been edited after the message was pushed.
-    message.linkPreview = preview.flatMap { (message.text ?? "").contains(text: $0.url) ? $0 : nil }
+    // Only a text with a link has a preview, so that the payloads of others are not read.
+    if waiting.text?.contains(text: "://") == true,
+      var payload = try store.outbox.row(at: waiting.key).flatMap({ HubPayload.text($0.payload) })
+    {
+      // The text may have been edited after the message was pushed.
+      payload.text = waiting.text
+      payload.dropStrayPreview()
+      message.linkPreview = payload.preview?.resolved(message.attachments)
+    }
     return message
   }
 }

@@ -11,18 +11,23 @@ package struct UsageTotal: Equatable, Sendable {
   package mutating func add(_ record: UsageRecord) {
     acts += 1
     if record.status != 0 { failed += 1 }
-    // A line can have any number, and the sum of many must not overflow.
-    count = count.addingReportingOverflow(record.count).overflow ? .max : count + record.count
-    bytes = bytes.addingReportingOverflow(record.bytes).overflow ? .max : bytes + record.bytes
+    count = Self.sum(count, record.count)
+    bytes = Self.sum(bytes, record.bytes)
     durations.add(record.duration)
   }
 
   package mutating func add(_ other: UsageTotal) {
     acts += other.acts
     failed += other.failed
-    count = count.addingReportingOverflow(other.count).overflow ? .max : count + other.count
-    bytes = bytes.addingReportingOverflow(other.bytes).overflow ? .max : bytes + other.bytes
+    count = Self.sum(count, other.count)
+    bytes = Self.sum(bytes, other.bytes)
     durations.add(other.durations)
+  }
+
+  /// The sum, or the largest number: a line can have any number, and the sum of many must not overflow.
+  private static func sum(_ one: Int, _ other: Int) -> Int {
+    let (sum, overflows) = one.addingReportingOverflow(other)
+    return overflows ? .max : sum
   }
 }
 

@@ -68,8 +68,8 @@ struct RecordsTests {
     reference: "+ops:7", id: id, conversation: "+ops", isGroup: true, sender: "bob", text: "hi", time: time,
     replyTo: nil)
 
-  private static func point(who: String?, until: String?, _ reason: Point.Reason?) -> Point {
-    Point(.priority, "t", who: who, until: until, reason: reason, on: [digested])
+  private static func point(who: String?, until: String?, _ reason: DigestPoint.Reason?) -> DigestPoint {
+    DigestPoint(.priority, "t", who: who, until: until, reason: reason, on: [digested])
   }
 
   private static var translation: Translated { Translated(digested, "t", "de") }

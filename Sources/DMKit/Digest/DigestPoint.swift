@@ -1,9 +1,8 @@
 package import DMJSON
-internal import DMKit
 package import DMModel
 
 /// A point of a digest, with the references of the messages that it rests on.
-package struct Point: Sendable, Equatable {
+package struct DigestPoint: Sendable, Equatable {
   package enum Kind: String, CaseIterable, Sendable {
     case priority, actionItem = "action_item", decision, question, summary
 
@@ -29,11 +28,11 @@ package struct Point: Sendable, Equatable {
   /// What the point says: the text of the message, or the words of a model.
   package let text: String
   /// Who has to act for an action item, else who wrote the message; nil if a model named nobody.
-  package var who: String?
+  package let who: String?
   /// Until when, in the words of the message.
-  package var until: String?
+  package let until: String?
   /// Set for a priority.
-  package var reason: Reason?
+  package let reason: Reason?
   /// The references of the messages, at least one.
   package let references: [String]
   /// The reference of the conversation.
@@ -49,21 +48,15 @@ package struct Point: Sendable, Equatable {
   }
 
   package init(
-    _ kind: Kind, _ text: String, who: String?, until: String? = nil, reason: Reason? = nil,
-    on messages: [DigestMessage]
+    _ kind: Kind, _ text: String, who: String?, until: String?, reason: Reason?, references: [String],
+    conversation: String, time: Timestamp
   ) {
-    self.kind = kind
-    self.text = text
-    self.who = who
-    self.until = until
-    self.reason = reason
-    references = messages.map(\.reference)
-    conversation = messages[0].conversation
-    time = messages[0].time
+    (self.kind, self.text, self.who, self.until, self.reason) = (kind, text, who, until, reason)
+    (self.references, self.conversation, self.time) = (references, conversation, time)
   }
 }
 
-extension Point: Record {
+extension DigestPoint: Record {
   package func write(to json: inout JSONWriter) {
     json.object { json in
       json.member("type", "digest")
@@ -81,11 +74,22 @@ extension Point: Record {
   }
 }
 
-extension Point {
-  /// The point as a line for a model.
-  var line: [UInt8] {
-    var json = JSONWriter()
-    json.line(self)
-    return json.bytes
-  }
+extension RecordSchema {
+  static let digest = RecordSchema(
+    "digest",
+    [
+      Field("kind", .words(DigestPoint.Kind.allCases.map(\.rawValue))),
+      Field("conversation", .string), Field("text", .string), Field("who", .string, optional: true),
+      Field("until", .string, optional: true),
+      Field("reason", .words(DigestPoint.Reason.allCases.map(\.rawValue)), optional: true),
+      Field("refs", .list(.string)), Field("created_at", .time),
+      Field("source", .words(DigestPoint.Source.allCases.map(\.rawValue))),
+    ])
+
+  static let translation = RecordSchema(
+    "translation",
+    [
+      Field("id", .uuid), Field("ref", .string), Field("sender", .string), Field("text", .string),
+      Field("language", .string), Field("created_at", .time),
+    ])
 }
