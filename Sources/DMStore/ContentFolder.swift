@@ -96,11 +96,21 @@ package struct ContentFolder {
 
   /// Removes a content, unless it was written at or after a time.
   ///
+  /// The caller holds the write lock of the store, so that no process adds a row for the content meanwhile.
+  ///
   /// - Returns: the size of the removed content in bytes; nil if the content was not removed.
-  package func remove(_ hash: ContentHash, before time: Timestamp) -> Int? {
-    // If an equal content was stored meanwhile, its file is newer, and is not removed.
-    guard let status = status(of: hash), isOlder(status, than: time), removeFile(path(of: hash)) else { return nil }
-    return status.size
+  package func remove(_ hash: ContentHash, before time: Timestamp) throws -> Int? {
+    guard let status = status(of: hash), isOlder(status, than: time) else { return nil }
+    // Another process may install an equal content at any moment. The file is renamed first, and checked again, so that
+    // a newer file is not removed.
+    let removed = "\(path)/\(Self.removedPrefix)\(hash)"
+    guard try attempt({ try moveFile(path(of: hash), to: removed) }) else { return nil }
+    guard let status = FileStatus(itself: removed), isOlder(status, than: time) else {
+      try moveFile(removed, to: path(of: hash))
+      try syncToDisk(folder(of: path(of: hash)))
+      return nil
+    }
+    return removeFile(removed) ? status.size : nil
   }
 
   /// The contents that were written before a time.
@@ -133,9 +143,14 @@ package struct ContentFolder {
 
   private static let partialPrefix = ".fetch-"
 
-  /// Removes the files of partly fetched contents that were last written before a time.
+  /// The prefix of a content's name while `remove` checks it again.
+  private static let removedPrefix = ".remove-"
+
+  /// Removes the files of partly fetched contents, and files that a killed purge left, that were last written before a
+  /// time.
   package func removePartials(before time: Timestamp) throws {
-    for name in try names(in: path, mayBeAbsent: true) where name.hasPrefix(Self.partialPrefix) {
+    for name in try names(in: path, mayBeAbsent: true)
+    where [Self.partialPrefix, Self.removedPrefix].contains(where: name.hasPrefix) {
       let path = "\(path)/\(name)"
       if let status = FileStatus(itself: path), isOlder(status, than: time) { removeFile(path) }
     }

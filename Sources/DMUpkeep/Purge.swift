@@ -139,7 +139,7 @@ extension Upkeep {
       let end = monotonicMicroseconds() + Self.turn
       repeat {
         let hash = left.removeLast()
-        guard !named.contains(hash), let size = contents.remove(hash, before: time) else { continue }
+        guard !named.contains(hash), let size = try contents.remove(hash, before: time) else { continue }
         (count, bytes) = (count + 1, bytes + size)
       } while !left.isEmpty && monotonicMicroseconds() < end
       _ = consume sole

@@ -165,7 +165,7 @@ extension Upkeep {
       let store = try Store.open(location)
       let lock = try store?.writeLock()
       let named = Set(try store?.connection.namedContents().map(\.hash) ?? [])
-      for hash in hashes where !named.contains(hash) { _ = location.contents.remove(hash, before: .forever) }
+      for hash in hashes where !named.contains(hash) { _ = try location.contents.remove(hash, before: .forever) }
       _ = consume lock
       throw error
     }

@@ -106,7 +106,7 @@ private struct ContentCache {
       if case let now = try store.dataVersion(), now != version { (version, evictable) = (now, try self.evictable()) }
       let end = monotonicMicroseconds() + Self.turn
       while bytes > limit, monotonicMicroseconds() < end, let oldest = left.popLast() {
-        if evictable.contains(oldest.hash) { bytes -= contents.remove(oldest.hash, before: usedBefore) ?? 0 }
+        if evictable.contains(oldest.hash) { bytes -= try contents.remove(oldest.hash, before: usedBefore) ?? 0 }
       }
       _ = consume sole
       _ = consume lock
