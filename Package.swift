@@ -10,7 +10,7 @@ let programs = [
 let additions: [String: [Target.Dependency]] = [
   "dm-digest": ["DMDigest"], "dm-doctor": ["DMUpkeep"],
   "dm-hub": ["DMPostgres", "DMSync"], "dm-import": ["DMUpkeep"], "dm-mcp": ["DMAgent"], "dm-preview": ["DMPreview"],
-  "dm-send": ["DMPreview"], "dm-sync": ["DMPostgres", "DMSync"],
+  "dm-search": ["DMDigest"], "dm-send": ["DMPreview"], "dm-sync": ["DMPostgres", "DMSync"],
 ]
 
 /// The library that has the code of a program, such as `ListProgram`: all of its folder but `main`.
@@ -67,6 +67,8 @@ let package = Package(
     /// A target of C, and not a system library: only its own file needs the headers of libxml2, whose folder has to be named.
     .target(name: "CXML2", cSettings: [.unsafeFlags(["-I/usr/include/libxml2"])]),
     .systemLibrary(name: "CSystem"),
+    /// The loops of a search by meaning.
+    .target(name: "CVectors"),
     /// The values that programs and stores speak of. Depends on none of the others, and on the system for the time.
     .target(name: "DMModel", dependencies: ["CSystem"]),
     /// Files, locks, clocks, threads and processes: the calls to the system. The only target that imports Glibc.
@@ -77,7 +79,7 @@ let package = Package(
     .target(name: "DMMedia", dependencies: ["DMModel", "DMSystem", "DMJSON"]),
     /// The database and the contents of attachments: transactions, and what each user sees. The only target that imports CSQLite.
     .target(
-      name: "DMStore", dependencies: ["DMModel", "DMSystem", "CSQLite"],
+      name: "DMStore", dependencies: ["DMModel", "DMSystem", "CSQLite", "CVectors"],
       resources: [.embedInCode("Migrations")]),
     /// What a user may do and follow, and the records that are read and printed. The library for other programs.
     .target(name: "DMKit", dependencies: ["DMModel", "DMSystem", "DMJSON", "DMMedia", "DMStore"]),
@@ -137,6 +139,6 @@ let package = Package(
   ] + programTargets + crowd
 )
 
-for target in package.targets where target.type != .system && target.name != "CXML2" {
+for target in package.targets where target.type != .system && !["CVectors", "CXML2"].contains(target.name) {
   target.swiftSettings = strict + (optimizedInTests.contains(target.name) ? optimized : [])
 }

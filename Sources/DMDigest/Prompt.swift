@@ -6,10 +6,11 @@ internal import DMModel
 package struct Prompt: Sendable {
   /// The prompts that are in the program, by the names of the files that replace them.
   package enum Name: String, CaseIterable, Sendable {
-    case digest, join, translate
+    case answer, digest, join, translate
 
     fileprivate var bytes: [UInt8] {
       switch self {
+      case .answer: PackageResources.answer_md
       case .digest: PackageResources.digest_md
       case .join: PackageResources.join_md
       case .translate: PackageResources.translate_md

@@ -115,7 +115,7 @@ package struct JSONReader: ~Copyable {
     return try result.get()
   }
 
-  private init(_ bytes: UnsafeBufferPointer<UInt8>) { self.bytes = bytes }
+  init(_ bytes: UnsafeBufferPointer<UInt8>) { self.bytes = bytes }
 
   package func fault(_ what: String, advice: String = "write one object a line") -> DMError {
     DMError(.malformedLine, "not JSON: \(what) at byte \(offset + 1); \(advice)")
@@ -134,7 +134,7 @@ package struct JSONReader: ~Copyable {
 
   package func peek() -> UInt8? { offset < bytes.count ? bytes[offset] : nil }
 
-  private mutating func skipSpace() {
+  mutating func skipSpace() {
     while let byte = peek(), byte == 0x20 || byte == 0x09 || byte == 0x0D || byte == 0x0A { offset += 1 }
   }
 

@@ -39,6 +39,13 @@ extension JSONWriter {
     value(id)
   }
 
+  /// Writes a number with at most three decimals.
+  package mutating func member(_ name: StaticString, _ number: Double?) {
+    guard let number else { return }
+    key(name)
+    value(thousandths: Int((number * 1000).rounded()))
+  }
+
   package mutating func member(_ name: StaticString, _ flag: Bool) {
     key(name)
     value(flag)

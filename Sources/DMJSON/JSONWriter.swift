@@ -99,12 +99,16 @@ package struct JSONWriter: Sendable {
 
   /// Writes seconds with up to three decimals.
   package mutating func value(seconds duration: Duration) {
-    let milliseconds = duration / .milliseconds(1)
-    let rounded = Int(milliseconds.rounded())
-    value(rounded / 1000)
-    if rounded % 1000 == 0 { return }
+    value(thousandths: Int((duration / .milliseconds(1)).rounded()))
+  }
+
+  /// Writes a number of thousandths as a number with up to three decimals.
+  package mutating func value(thousandths number: Int) {
+    if number < 0, number > -1000 { append(atMost: 4) { $0.append(literal: "-0") } } else { value(number / 1000) }
+    if number % 1000 == 0 { return }
     bytes.append(UInt8(ascii: "."))
-    var digits = [rounded / 100 % 10, rounded / 10 % 10, rounded % 10]
+    let rest = abs(number)
+    var digits = [rest / 100 % 10, rest / 10 % 10, rest % 10]
     while digits.last == 0 { digits.removeLast() }
     for digit in digits { bytes.append(UInt8(48 + digit)) }
   }

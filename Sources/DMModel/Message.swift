@@ -167,6 +167,8 @@ public struct Message: Equatable, Identifiable, Sendable {
   package var line: Int?
   /// The part of the text that matches a search, with each hit between `**`.
   package var snippet: String?
+  /// How much the message is like the example of a search by meaning: 1 is the most, and 0 is nothing in common.
+  public package(set) var likeness: Double?
   /// Whether `text` is only the beginning of the text; set only on `Conversation.lastMessage`.
   public var isTruncated = false
 

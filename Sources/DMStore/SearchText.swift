@@ -107,7 +107,7 @@ package enum SearchText {
   }
 
   /// Whether a character is part of a word in the index: a letter, a digit, or a private-use character.
-  static func isWord(_ scalar: Unicode.Scalar) -> Bool {
+  package static func isWord(_ scalar: Unicode.Scalar) -> Bool {
     if scalar.isASCII {
       return switch scalar {
       case "0"..."9", "A"..."Z", "a"..."z": true

@@ -6,6 +6,8 @@ extension StoreLocation {
   package var lock: String { directory + "/store.lock" }
   package var bell: String { directory + "/bell" }
   package var live: String { directory + "/live" }
+  /// The folder of the files with the vectors of messages.
+  package var vectors: String { directory + "/vectors" }
   /// The files with a linked store's credentials for its hub: `joiningHub` while the store joins, `movingHub` while the
   /// hub moves, `hub` at all other times.
   ///

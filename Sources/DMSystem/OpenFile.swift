@@ -82,6 +82,13 @@ package struct OpenFile: ~Copyable {
   /// Sets the offset of the next read or write, in bytes from the beginning.
   package borrowing func seek(to offset: Int) { lseek(descriptor, off_t(offset), SEEK_SET) }
 
+  /// Adds zeros to the end of the file, which take no space on the disk: ftruncate(2).
+  ///
+  /// - Throws: `io_error`.
+  package borrowing func grow(to count: Int) throws(DMError) {
+    guard ftruncate(descriptor, off_t(count)) == 0 else { throw fileError(.inputOutput, "write", path) }
+  }
+
   /// Syncs the file to the disk.
   ///
   /// - Throws: `io_error`.

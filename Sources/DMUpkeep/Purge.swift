@@ -58,6 +58,8 @@ extension Upkeep {
       return count
     }
     try removeAbandoned()
+    let oldest = Timestamp(microseconds: Timestamp.now.microseconds - Self.vectorAge)
+    let vectors = try store.vectors.removeAll(before: oldest)
     let contents = try removeContents(of: store, before: limit)
     let copies = try removeOldCopies()
     let expired = try due - store.dueMessages()
@@ -67,7 +69,7 @@ extension Upkeep {
     return Purged(
       expiredCount: max(0, Int(expired)), changesCount: max(0, Int(forgotten)), attachmentsCount: unsent,
       contentsCount: contents.count, copiesCount: copies.count,
-      freedBytes: max(0, before - after) + contents.bytes + copies.bytes,
+      freedBytes: max(0, before - after) + contents.bytes + copies.bytes + vectors,
       obstacle: isCleared
         ? contents.isComplete ? nil : "contents of attachments are being read, and some are left; try again"
         : "the write-ahead log may still have deleted texts, because another process reads the store; "
@@ -101,6 +103,9 @@ extension Upkeep {
 
   /// Microseconds for which a content that was fetched in part is kept: a week.
   private static let partialAge: Int64 = 7 * 86_400_000_000
+
+  /// Microseconds for which a file of vectors is kept that nobody writes to: 30 days.
+  private static let vectorAge: Int64 = 30 * 86_400_000_000
 
   /// Microseconds for which the write lock is held at a time.
   private static let turn: Int64 = 20_000

@@ -18,7 +18,7 @@ package struct Repaired: Equatable, Sendable {
 }
 
 extension Upkeep {
-  /// Rebuilds the search index, corrects all columns that can be computed from the messages, and accepts the loss of
+  /// Rebuilds the search index, removes the vectors of messages, corrects all columns that can be computed from the messages, and accepts the loss of
   /// changes that are missing from the change log.
   ///
   /// Texts, receipts and digests are not changed. Read ranges are changed only if they are invalid, or lack messages
@@ -30,6 +30,8 @@ extension Upkeep {
       let lost = try store.acceptLoss()
       try progress("indexing the messages")
       try store.searchIndex.rebuild()
+      // Vectors are not compared with their texts here; the next search computes them again.
+      try store.vectors.removeAll()
       let counts = try correctCounts(in: store)
       try note(.repair, in: store)
       return Repaired(

@@ -13,12 +13,25 @@ package struct DMSearch: Program {
     "has", value: "KIND", oneOf: SearchRequest.Content.self,
     "find only messages with a link, attachment, image or mention; can be repeated")
   static let newest = Flag("newest", "print the newest messages first, not the best matches")
+  static let like = Option(
+    "like", value: "EXAMPLE", "find what means something like this text, or this message", as: Meaning.example)
+  static let answer = Flag("answer", "have a model answer QUERY from the messages that are most like it")
+  static let fill = Flag("fill", "compute the vectors that --like needs, and print nothing")
+  static let embed = Option(
+    "embed", value: "COMMAND", "with --like, --answer, --fill: this program for vectors [$DM_EMBED]", as: { $0 })
+  static let model = Option("model", value: "COMMAND", "with --answer: the model [$DM_MODEL]", as: { $0 })
   static let limit = Option("limit", short: "n", count: "N", "print at most N messages, or 'all' [20]")
 
   package static let command = Command(
     "dm-search", "search the messages that you can see, best matches first",
-    synopsis: ["[OPTION]... [QUERY]..."],
-    options: [inConversation, from, since, before, has, newest, limit, fresh],
+    synopsis: ["[OPTION]... [QUERY]...", "[OPTION]... --like EXAMPLE", "[OPTION]... --answer QUESTION...", "--fill"],
+    options: [
+      inConversation, from, since, before, has, newest, limit, like, answer, fill, embed, model, fresh,
+    ],
+    rules: [
+      .excludes(like, [newest, answer, fill]), .excludes(answer, [newest, fill]),
+      .excludes(fill, [inConversation, from, since, before, has, newest, limit]),
+    ],
     examples: [
       ("dm-search lunch tomorrow", "messages with both words, in any order"),
       ("dm-search '\"see you\" OR goodby*'", "a phrase, or words that begin with 'goodby'"),
@@ -28,17 +41,46 @@ package struct DMSearch: Program {
       ),
       ("dm-search --has link --newest -n 5", "the newest five messages with links"),
       ("dm-search 北京 -n all | jq -r .snippet", "the words around each match"),
-    ], writes: ["message"])
+      ("dm-search --like 'the day we agreed on the price'", "messages about that, in whatever words"),
+      ("dm-search --like bob:57 --in +ops", "what in the group is like this message"),
+      ("dm-search --answer 'what did we agree on?' --model 'llm -m small'", "an answer with references"),
+    ], writes: ["message", "answer"])
 
   package static func run(_ call: Invocation) throws {
-    let request = try request(call.arguments)
-    let messenger = try call.messenger()
+    let (arguments, messenger) = (call.arguments, try call.messenger())
+    let words = arguments.operands.joined(separator: " ")
+    if arguments[fill] || arguments.isGiven(like), !words.isEmpty { throw usage("unexpected '\(words)'") }
+    if arguments[fill] {
+      try call.refresh()
+      return try Meaning(call, messenger).fill()
+    }
+    let request = try request(arguments)
     try call.refresh()
-    let results = try messenger.search(request)
+    if let example = try arguments[like] {
+      return try print(call, messenger, Meaning(call, messenger).search(like: example, request).next)
+    }
+    guard arguments[answer] else { return try print(call, messenger, messenger.search(request).next) }
+    if words.isEmpty { throw usage("there is no question; write it after --answer") }
+    let asking = try Asking(call, messenger)
+    let results = try Meaning(call, messenger).search(like: .text(words), request)
+    var found: [SearchResults.Found] = []
+    while case let batch = try results.next(), !batch.isEmpty { found += batch }
+    try asking.answer(words, from: found.map(\.message)) {
+      try print(call, messenger) {
+        defer { found = [] }
+        return found
+      }
+    }
+  }
+
+  /// Prints messages in batches, until a batch is empty.
+  private static func print(
+    _ call: Invocation, _ messenger: Messenger, _ next: () throws -> [SearchResults.Found]
+  ) throws {
     var page = MessagePage(messenger, [])
     var isEmpty = true
     try call.inPages {
-      while case let batch = try results.next(), !batch.isEmpty {
+      while case let batch = try next(), !batch.isEmpty {
         isEmpty = false
         for found in batch {
           try call.print(found.message) {
@@ -47,7 +89,11 @@ package struct DMSearch: Program {
         }
       }
     }
-    if isEmpty { try call.note("no message that you can see matches; 'wor*' finds what begins with 'wor'") }
+    if !isEmpty { return }
+    try call.note(
+      call.arguments.isGiven(like)
+        ? "no message that you can see is like that"
+        : "no message that you can see matches; 'wor*' finds what begins with 'wor'")
   }
 
   private static func request(_ arguments: Arguments) throws -> SearchRequest {
@@ -59,7 +105,7 @@ package struct DMSearch: Program {
     request.contents = Set(try arguments.all(has))
     request.newestFirst = arguments[newest]
     request.limit = try arguments[limit] ?? 20
-    let filters: [any Declared] = [inConversation, from, since, before, has]
+    let filters: [any Declared] = [inConversation, from, since, before, has, like, answer]
     if request.words == nil, !filters.contains(where: arguments.isGiven) {
       throw usage("nothing to search for; write words, or one of --in, --from, --since, --before and --has")
     }

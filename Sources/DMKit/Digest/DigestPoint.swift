@@ -92,4 +92,8 @@ extension RecordSchema {
       Field("id", .uuid), Field("ref", .string), Field("sender", .string), Field("text", .string),
       Field("language", .string), Field("created_at", .time),
     ])
+
+  static let answer = RecordSchema(
+    "answer",
+    [Field("question", .string), Field("text", .string, optional: true), Field("refs", .list(.string))])
 }

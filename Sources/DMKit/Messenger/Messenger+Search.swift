@@ -14,15 +14,17 @@ public final class SearchResults {
   }
 
   private let messenger: Messenger
-  private let query: SearchExpression?
+  private var query: SearchExpression?
   private var keys: ArraySlice<MessageKey> = []
+  /// How much the messages are like the example of a search by meaning.
+  private var likenesses = KeyTable<Double>()
   private var viewer: Viewer?
   /// The matching messages that wait for the hub.
   ///
   /// These messages come before all other results.
   private var waiting: [Found] = []
   /// The meter for the usage log; nil if there is none.
-  fileprivate var meter: ActMeter?
+  var meter: ActMeter?
 
   private static let batch = 100
 
@@ -36,6 +38,24 @@ public final class SearchResults {
       try session.countLeftOut(filter.conversations, since: filter.since)
       waiting = try session.foundWaiting(query, filter, request)
       keys = try session.keys(query, filter, request, besides: waiting.count)[...]
+    }
+  }
+
+  /// Makes the results of a search by meaning.
+  ///
+  /// - Parameter find: returns the keys of the messages, the best first, and a query for their snippets.
+  init(
+    _ messenger: Messenger,
+    _ find: (Session) throws -> (query: SearchExpression?, found: [(key: MessageKey, likeness: Double?)])
+  ) throws {
+    self.messenger = messenger
+    try messenger.existingStore()?.searchIndex.prepareSnippets()
+    try messenger.reading(()) { session in
+      viewer = session.viewer
+      let found = try find(session)
+      query = found.query
+      keys = found.found.map(\.key)[...]
+      for (key, likeness) in found.found { likenesses[key.number] = likeness }
     }
   }
 
@@ -65,6 +85,7 @@ public final class SearchResults {
         return found.map { key, message in
           var message = message
           message.snippet = snippets[key.number]?.marked
+          message.likeness = likenesses[key.number]
           return Found(message: message, snippet: snippets[key.number])
         }
       }
@@ -123,7 +144,7 @@ extension Session {
     return found
   }
 
-  fileprivate func filter(_ request: SearchRequest) throws -> Messages.SearchFilter {
+  func filter(_ request: SearchRequest) throws -> Messages.SearchFilter {
     let rows = try request.conversations.map(find)
     // In a search of one conversation, a bound that is a message is compared by its number. In any other search, it is
     // compared by its time.

@@ -65,7 +65,7 @@ package struct RecordSchema: Sendable {
       user, conversation, message, attachment, messageDeleted, reaction, readReceipt, deliveryReceipt, marked,
       messageUpdated, messageStatus,
       conversationUpdated, typing, presence,
-      caughtUp, heartbeat, gap, ack, consumer, digest, translation, error,
+      caughtUp, heartbeat, gap, ack, consumer, digest, translation, answer, error,
     ] + upkeep + hubRecords + [usage, usageDay]
   package static let inputs = [sendLine, editLine, importLine, readLine]
 
@@ -122,6 +122,7 @@ package struct RecordSchema: Sendable {
       Field("system_kind", .words(Message.SystemKind.allCases.map(\.rawValue)), optional: true),
       Field("subject", .string, optional: true), Field("duplicate", .boolean, optional: true),
       Field("line", .integer, optional: true), Field("snippet", .string, optional: true),
+      Field("likeness", .number, optional: true),
       Field("is_truncated", .boolean, optional: true),
       Field("cursor", .string, optional: true),
     ])

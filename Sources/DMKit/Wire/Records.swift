@@ -67,6 +67,7 @@ extension Message: Record {
       if isDuplicate { json.member("duplicate", true) }
       json.member("line", line)
       json.member("snippet", snippet)
+      json.member("likeness", likeness)
       if isTruncated { json.member("is_truncated", true) }
       if !changed.isEmpty {
         json.key("changed")

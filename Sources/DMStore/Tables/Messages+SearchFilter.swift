@@ -17,6 +17,12 @@ extension Messages {
     package let seqs: Range<Int>
     package let contents: Set<SearchRequest.Content>
 
+    /// Whether there is no condition but the conversations.
+    var hasOnlyConversations: Bool {
+      sender == nil && since <= Timestamp.writable.lowerBound && before > Timestamp.writable.upperBound
+        && seqs == 1..<Int.max && contents.isEmpty
+    }
+
     package init(
       conversations: [ConversationKey]?, sender: UserKey?, since: Timestamp, before: Timestamp, seqs: Range<Int>,
       contents: Set<SearchRequest.Content>

@@ -1,0 +1,114 @@
+internal import DMJSON
+internal import DMModel
+internal import DMSystem
+
+/// A program that computes vectors of texts, whose directions are alike if the texts mean something alike.
+///
+/// The program reads texts on standard input, a line each, and writes for each a line with a JSON array of numbers, in
+/// the same order.
+public struct EmbeddingProgram: Sendable {
+  /// The command for sh(1).
+  public let command: String
+  private let silence: Int64
+
+  /// - Parameters:
+  ///   - command: a command for sh(1).
+  ///   - silence: how long the program may write nothing before it is ended.
+  public init(_ command: String, silence: Duration = .seconds(120)) {
+    self.command = command
+    self.silence = max(1_000_000, silence.microseconds)
+  }
+
+  /// Why an answer of the program cannot be used.
+  struct Fault: Error {
+    let reason: String
+  }
+
+  /// The maximum number of bytes of a text; the rest of a longer text is left out.
+  private static let textLimit = 8192
+
+  /// Computes the vectors of texts.
+  ///
+  /// - Parameters:
+  ///   - onTick: called about five times a second; an error that it throws ends the program.
+  ///   - body: gets the number of each text, from 0, and its vector, as soon as the program has written it.
+  /// - Throws: `Fault`; the errors of `onTick` and `body`.
+  func compute(
+    _ texts: [String], onTick: @escaping () throws -> Void, _ body: @escaping (Int, [Float]) throws -> Void
+  ) throws {
+    var answers = Answers(count: texts.count)
+    var heardAt = monotonicMicroseconds()
+    let tool = Tool(
+      name: "sh", folder: ".", searchPath: Tool.environmentPath,
+      limits: Tool.Limits(seconds: .max / 2_000_000, processorSeconds: .max, memory: .max, fileSize: .max)
+    ) { [silence] in
+      try onTick()
+      guard monotonicMicroseconds() - heardAt < silence else {
+        throw Fault(reason: "it has written nothing for \(silence / 1_000_000) s")
+      }
+    }
+    let outcome = try tool.run(["-c", command], input: Self.lines(texts)) { bytes in
+      heardAt = monotonicMicroseconds()
+      try answers.take(bytes, body)
+    }
+    if let reason = outcome.reason { throw Fault(reason: reason) }
+    try answers.end(body)
+  }
+
+  /// The texts as lines: each on one line, and cut if it is long.
+  private static func lines(_ texts: [String]) -> [UInt8] {
+    var lines: [UInt8] = []
+    for text in texts {
+      var end = text.utf8.index(text.startIndex, offsetBy: textLimit, limitedBy: text.endIndex) ?? text.endIndex
+      while end < text.endIndex, end.samePosition(in: text.unicodeScalars) == nil { end = text.utf8.index(before: end) }
+      lines += text[..<end].utf8.map { $0 < 0x20 ? 0x20 : $0 }
+      lines.append(0x0A)
+    }
+    return lines
+  }
+
+  /// The answers that the program has written so far.
+  private struct Answers {
+    let count: Int
+    private var splitter = LineSplitter()
+    private var answered = 0
+    private var dimension: Int?
+
+    init(count: Int) { self.count = count }
+
+    mutating func take(_ bytes: UnsafeRawBufferPointer, _ body: (Int, [Float]) throws -> Void) throws {
+      splitter.append(bytes)
+      while let line = splitter.next() {
+        guard answered < count else { throw Fault(reason: "it wrote more lines than it was given") }
+        guard case .whole(let bytes) = line else { throw fault("is over \(LineSplitter.limit >> 20) MiB long") }
+        try body(answered, vector(bytes))
+        answered += 1
+      }
+    }
+
+    /// Takes a last line without a line end.
+    mutating func end(_ body: (Int, [Float]) throws -> Void) throws {
+      if splitter.isUnfinished { try [0x0A].withUnsafeBytes { try take($0, body) } }
+      if answered < count { throw Fault(reason: "it wrote \(answered) lines, and was given \(count)") }
+    }
+
+    private mutating func vector(_ line: ArraySlice<UInt8>) throws -> [Float] {
+      let vector: [Float]
+      do {
+        vector = try JSONReader.numbers(line)
+      } catch {
+        throw fault("is not an array of numbers")
+      }
+      let expected = dimension ?? vector.count
+      guard vector.count == expected else { throw fault("has \(vector.count) numbers, and others \(expected)") }
+      guard EmbeddingProgram.dimensions ~= expected else { throw fault("has \(expected) numbers; 2 to 8192 are usual") }
+      dimension = expected
+      return vector
+    }
+
+    private func fault(_ what: String) -> Fault { Fault(reason: "line \(answered + 1) of its answer \(what)") }
+  }
+
+  /// The numbers of dimensions that a vector may have.
+  private static let dimensions = 2...8192
+}
