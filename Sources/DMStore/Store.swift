@@ -296,6 +296,5 @@ extension Store {
   package var reports: Reports { Reports(store: self) }
   package var searchIndex: SearchIndex { SearchIndex(store: self) }
   package var users: Users { Users(store: self) }
-  package var vectors: Vectors { Vectors(store: self) }
   package var waiting: Waiting { Waiting(store: self) }
 }

@@ -152,6 +152,10 @@ package struct VectorFile {
   }
 }
 
+extension Store {
+  package var vectors: Vectors { Vectors(store: self) }
+}
+
 /// The vectors of the messages of a store.
 package struct Vectors {
   let store: Store

@@ -140,6 +140,8 @@ package final class VectorMap {
     let bytes = mapped.bytes.buffer(of: start..<start + layout.numberBytes)
     guard let numbers = bytes.assumingMemoryBound(to: Int8.self).baseAddress else { return 0 }
     let scale: Float = number(at: layout.scale(slot))
-    return dm_product(numbers, query, Int32(layout.numberBytes)) * scale
+    let cosine = dm_product(numbers, query, Int32(layout.numberBytes)) * scale
+    // Damaged bytes of the file must not become a number that cannot be printed.
+    return cosine.isFinite ? min(1, max(-1, cosine)) : 0
   }
 }

@@ -43,7 +43,7 @@ extension Upkeep {
     let due = try store.dueMessages()
     let changes = try store.pragma("SELECT count(*) FROM change")
     try deleteExpired(in: store)
-    let limit = Timestamp(microseconds: Timestamp.now.microseconds - Self.minimumContentAge)
+    let limit = Self.time(ago: Self.minimumContentAge)
     let unsent = try store.write(isBulk: true) {
       try note(.purge, in: store)
       // Each call removes a limited number of changes.
@@ -58,10 +58,8 @@ extension Upkeep {
       return count
     }
     try removeAbandoned()
-    let oldest = Timestamp(microseconds: Timestamp.now.microseconds - Self.vectorAge)
-    let vectors = try store.vectors.removeAll(before: oldest)
-    let contents = try removeContents(of: store, before: limit)
-    let copies = try removeOldCopies()
+    let vectors = try store.vectors.removeAll(before: Self.time(ago: Self.vectorAge))
+    let (contents, copies) = (try removeContents(of: store, before: limit), try removeOldCopies())
     let expired = try due - store.dueMessages()
     let forgotten = try changes - store.pragma("SELECT count(*) FROM change")
     let isCleared = try clear(store, timeout)
@@ -79,6 +77,8 @@ extension Upkeep {
 
   /// Microseconds after which an unsent attachment, or a content without a row, is removed.
   private static let minimumContentAge: Int64 = 86_400_000_000
+
+  private static func time(ago age: Int64) -> Timestamp { Timestamp(microseconds: Timestamp.now.microseconds - age) }
 
   /// With fewer free bytes, a purge does not start.
   private static let leastRoom = 256 * 1024
@@ -113,7 +113,7 @@ extension Upkeep {
   /// Removes the temporary folders of killed processes, because these folders contain texts and contents.
   private func removeAbandoned() throws {
     try WorkFolder.removeAbandoned(.attachment, in: location.contents.path)
-    try location.contents.removePartials(before: Timestamp(microseconds: Timestamp.now.microseconds - Self.partialAge))
+    try location.contents.removePartials(before: Self.time(ago: Self.partialAge))
     try WorkFolder.removeAbandoned(tracedIn: location.directory)
     // This user may be unable to list the folder around the store.
     _ = try attempt { try WorkFolder.removeAbandoned(.restore, in: folder(of: location.directory)) }

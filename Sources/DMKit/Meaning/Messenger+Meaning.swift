@@ -16,7 +16,7 @@ public struct LikeResults {
   public let whyByWords: String?
 }
 
-/// How many messages a program for vectors has read, and how many it has to read, if that is known.
+/// How many messages a program for vectors has read, and how many it has to read; nil while the latter are counted.
 public typealias MeaningProgress = (_ done: Int, _ all: Int?) throws -> Void
 
 extension Messenger {
