@@ -17,9 +17,18 @@ struct LinkPreviewTests {
   }
 
   @discardableResult
-  private func say(_ text: String, on machine: Machine, nonce: String? = nil) throws -> Message {
+  private func say(_ text: String, on machine: Machine, to conversation: String = "bob") throws -> Message {
     try machine.messenger.send(
-      Outgoing(to: ConversationReference("bob"), text: text, nonce: nonce, linkPreview: preview))
+      Outgoing(to: ConversationReference(conversation), text: text, linkPreview: preview))
+  }
+
+  private func edit(_ message: String, to text: String, on machine: Machine) throws {
+    _ = try machine.messenger.edit([Edit(MessageReference(message), .text(text))])[0].get()
+  }
+
+  /// The title of the preview of each message that has a text.
+  private func titles(_ conversation: String, _ machine: Machine) throws -> [String?] {
+    try machine.messages(conversation).filter { $0.text != nil }.map { $0.linkPreview?.title }
   }
 
   @Test func `a preview is shown while its message waits, and reaches the others`() throws {
@@ -50,6 +59,60 @@ struct LinkPreviewTests {
       #expect(try bob.messages("alice").last?.linkPreview?.title == title)
       #expect(try alice.messages("bob").last?.linkPreview?.title == title)
     }
+    for machine in [alice, bob] { try machine.check() }
+  }
+
+  @Test func `after edits, members and users who are added later see the same preview`() throws {
+    let (alice, bob) = (try hub.joined("alice"), try hub.joined("bob"))
+    let (second, carol) = (try hub.joined("alice"), try hub.joined("carol"))
+    try settle([alice, bob, carol])
+    _ = try alice.messenger.createGroup(titled: "ops", with: [Handle("bob")])
+    for _ in 2...6 { try say("https://a.test/x", on: alice, to: "+ops") }
+    try settle([alice, second, bob])
+    #expect(try titles("+ops", bob) == Array(repeating: "A page", count: 5))
+    // The link of a message is removed, and comes back later.
+    try edit("+ops:2", to: "no link", on: alice)
+    try settle([alice, second, bob])
+    try edit("+ops:2", to: "again https://a.test/x", on: alice)
+    // Both at once.
+    try edit("+ops:3", to: "no link", on: alice)
+    #expect(try titles("+ops", alice)[1] == nil)
+    try edit("+ops:3", to: "again https://a.test/x", on: alice)
+    // The other machine edits the text without knowing that the link was removed.
+    try edit("+ops:4", to: "no link", on: alice)
+    try settle([alice, bob])
+    try edit("+ops:4", to: "still https://a.test/x", on: second)
+    try edit("+ops:5", to: "still https://a.test/x", on: alice)
+    try edit("+ops:6", to: "gone", on: alice)
+    try settle([second, alice, bob])
+    let expected = [nil, "A page", "A page", "A page", nil]
+    _ = try alice.messenger.add([Handle("carol")], to: ConversationReference("+ops"), withHistory: true)
+    try settle([alice, second, bob, carol])
+    for machine in [alice, second, bob, carol, try hub.joined("alice")] {
+      #expect(try titles("+ops", machine) == expected)
+      try machine.check()
+    }
+  }
+
+  @Test func `if the hub refuses an edit that removed the link, the preview comes back`() throws {
+    let (alice, bob) = (try hub.joined("alice"), try hub.joined("bob"))
+    try settle([alice, bob])
+    _ = try alice.messenger.createGroup(titled: "ops", with: [Handle("bob")])
+    try settle([alice, bob])
+    try say("https://a.test/x", on: bob, to: "+ops")
+    try settle([bob, alice])
+    _ = try alice.messenger.remove([Handle("bob")], from: ConversationReference("+ops"))
+    try alice.sync()
+    // Bob's machine does not know yet that Bob was removed.
+    try edit("+ops:2", to: "no link", on: bob)
+    #expect(try titles("+ops", bob) == [nil])
+    try settle([bob])
+    #expect(try titles("+ops", bob) == ["A page"])
+    _ = try bob.messenger.retry([])
+    #expect(try titles("+ops", bob) == [nil])
+    try settle([bob])
+    _ = try bob.messenger.drop([])
+    #expect(try titles("+ops", bob) == ["A page"])
     for machine in [alice, bob] { try machine.check() }
   }
 

@@ -26,12 +26,13 @@ package enum HubPayload: Equatable, Sendable {
       self.preview = preview
     }
 
-    /// The payload of a message, with the given text and attachments in place of its own.
-    package init(_ message: Message, text: String?, attachments: [HubAttachment]) {
+    /// The payload of a message, with the given text, attachments and preview in place of its own.
+    package init(
+      _ message: Message, text: String?, attachments: [HubAttachment], preview: LinkPreviews.Placed?
+    ) {
       self.init(
         text: text, replyTo: message.replyTo?.id, nonce: message.nonce, forwardedFrom: message.forwardedFrom,
-        attachments: attachments,
-        preview: message.linkPreview.map { LinkPreviews.Placed($0, among: message.attachments.map(\.id)) })
+        attachments: attachments, preview: preview)
       dropStrayPreview()
     }
 
