@@ -20,7 +20,10 @@ static int load(struct XMLFunctions *functions) {
 #ifdef DM_STATIC
   return 0; /* A static program cannot load a library. */
 #else
+  /* Version 2.14 has another number. What is used here is the same in both: the functions, the first two fields of the parser,
+     and the fields of the functions that it calls. */
   void *library = dlopen("libxml2.so.2", RTLD_NOW | RTLD_LOCAL);
+  if (!library) library = dlopen("libxml2.so.16", RTLD_NOW | RTLD_LOCAL);
   if (!library) return 0;
 #define DM_FIND(name) if (!(functions->name = (__typeof__(name) *)dlsym(library, #name))) return 0;
   DM_XML_FUNCTIONS(DM_FIND)

@@ -1,4 +1,5 @@
 internal import DMModel
+internal import DMSystem
 
 /// What may be fetched, and how long and how much.
 ///
@@ -11,6 +12,8 @@ package struct FetchPolicy: Sendable {
   var ports: Set<Int> = [80, 443]
   /// Addresses that may be called although they are not public, each with its port.
   var exceptions: Set<Endpoint> = []
+  /// The addresses of this machine's interfaces, each with the number of bits of its network; nil if they cannot be read.
+  var interfaces: @Sendable () -> [InterfaceAddress]? = interfaceAddresses
   /// The addresses of hosts, in the form of CURLOPT_RESOLVE(3); empty to ask the system.
   var resolved: [String] = []
   /// How long a preview may take, with all redirects and its image.
@@ -23,7 +26,18 @@ package struct FetchPolicy: Sendable {
   package init() {}
 
   /// Whether a connection to an address may be opened.
-  func allows(_ endpoint: Endpoint) -> Bool { endpoint.address.isPublic || exceptions.contains(endpoint) }
+  func allows(_ endpoint: Endpoint) -> Bool {
+    exceptions.contains(endpoint) || endpoint.address.isPublic && !isOwn(endpoint.address)
+  }
+
+  /// Whether an address belongs to this machine or to a network of its interfaces; true if these cannot be read.
+  private func isOwn(_ address: IPAddress) -> Bool {
+    guard let interfaces = interfaces() else { return true }
+    return interfaces.contains { interface in
+      guard let own = IPAddress(interface.bytes), own.bytes.count == address.bytes.count else { return false }
+      return IPAddress.Range(of: own, bits: interface.bits).contains(address)
+    }
+  }
 }
 
 /// An address and a port to which a connection is opened.

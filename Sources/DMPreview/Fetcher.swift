@@ -67,7 +67,9 @@ final class Fetcher {
     try request.set(CURLOPT_CURLU, UnsafeRawPointer(url.handle))
     try request.set(CURLOPT_TIMEOUT_MS, Int(milliseconds))
     try request.set(CURLOPT_CONNECTTIMEOUT_MS, Int(milliseconds))
-    try request.set(CURLOPT_MAXFILESIZE, policy.size)
+    // From 8.4 on, libcurl also ends the transfer of a body without a length there, so one byte must be left with which
+    // `Transfer` finds that the body goes on.
+    try request.set(CURLOPT_MAXFILESIZE, policy.size + 1)
     try lists.set(CURLOPT_HTTPHEADER, ["Accept: \(accepts)"], request)
     try lists.set(CURLOPT_RESOLVE, policy.resolved, request)
     try transfer.receive(from: request)

@@ -14,19 +14,30 @@ package struct IPAddress: Hashable, Sendable {
   /// Of IPv6, only the global addresses are public (RFC 4291, section 2.4), and of these not the ranges in the table.
   /// So addresses that contain one of IPv4 (mapped, compatible, translated, 6to4, Teredo) are never public.
   package var isPublic: Bool {
-    if bytes.count == 4 { return !Self.refused4.contains { $0.contains(bytes) } }
-    return Self.global6.contains(bytes) && !Self.refused6.contains { $0.contains(bytes) }
+    if bytes.count == 4 { return !Self.refused4.contains { $0.contains(self) } }
+    return Self.global6.contains(self) && !Self.refused6.contains { $0.contains(self) }
   }
 
   /// A range of addresses: those whose first bits are those of a prefix.
-  private struct Range: Sendable {
+  struct Range: Hashable, Sendable {
+    /// As many bytes as the bits need, or more.
     let prefix: [UInt8]
     let bits: Int
 
-    init(_ prefix: UInt8..., bits: Int) { (self.prefix, self.bits) = (prefix, bits) }
+    fileprivate init(_ prefix: UInt8..., bits: Int) { (self.prefix, self.bits) = (prefix, bits) }
 
-    func contains(_ bytes: [UInt8]) -> Bool {
-      let whole = bits / 8
+    /// The network of an interface that has this address.
+    ///
+    /// A network of IPv6 has at most 64 bits (RFC 4291, section 2.5.1), also if DHCP has given the interface an address
+    /// alone, with 128.
+    init(of address: IPAddress, bits: Int) {
+      prefix = address.bytes
+      self.bits = address.bytes.count == 4 ? bits : min(bits, 64)
+    }
+
+    /// - Parameter address: an address of the version of the prefix.
+    func contains(_ address: IPAddress) -> Bool {
+      let (bytes, whole) = (address.bytes, bits / 8)
       guard bytes[..<whole].elementsEqual(prefix[..<whole]) else { return false }
       let rest = bits % 8
       return rest == 0 || (bytes[whole] ^ prefix[whole]) >> UInt8(8 - rest) == 0

@@ -21,7 +21,7 @@ struct PageHead: Sendable {
       throw DMError(
         status == 0 ? .linkFailed : .internal,
         status == 0
-          ? "cannot read a page without 'libxml2.so.2'; on Debian, install libxml2"
+          ? "cannot read a page without 'libxml2.so.2' or 'libxml2.so.16'; on Debian, install libxml2"
           : "cannot read a page; there is not enough memory")
     }
     func first(_ names: String...) -> String? { names.lazy.compactMap { reader.metadata[$0] }.first }

@@ -179,13 +179,15 @@ extension Replica {
     // The files are uploaded again if the hub has lost them.
     let attached = try Session(messenger, store, me).attach(
       store.attachments.rows(of: stored.key), to: operation.key, at: message.createdAt)
-    let payload = HubPayload.Text(message, text: message.text, attachments: attached)
+    let payload = HubPayload.Text(
+      message, text: message.text, attachments: attached, preview: try store.linkPreviews.placed(of: stored.key))
     arguments.files = attached.flatMap(\.files)
     try store.outbox.queueAgain(operation.key, HubPayload.text(payload).bytes, arguments: arguments.json)
   }
 
   private func changeAgain(_ operation: Outbox.Row, _ audience: Audience?) throws {
     guard let id = operation.target, let address = try store.messages.address(ofIDOrAlias: id),
+      let stored = try store.messages.row(at: address),
       let message = try store.messages.seen(at: address, as: Viewer(store, me, extras: .everything))
     else { return }
     switch operation.act {
@@ -193,7 +195,7 @@ extension Replica {
       guard let text = message.text else { return }
       var arguments = try HubArguments(json: operation.arguments)
       arguments.audience = audience?.now
-      let payload = try Session(messenger, store, me).payload(of: message, text: text)
+      let payload = try Session(messenger, store, me).payload(of: message, stored.key, text: text)
       try store.outbox.queueAgain(operation.key, HubPayload.text(payload).bytes, arguments: arguments.json)
     case .react:
       let handle = try store.users.handle(me)

@@ -201,9 +201,9 @@ extension Replica {
     let session = try session(entry, as: actor)
     switch entry.kind {
     case .edited where try isThere(message):
-      guard let text = HubPayload.text(entry.payload)?.text else { break }
+      guard let payload = HubPayload.text(entry.payload), let text = payload.text else { break }
       try store.hubUnreadable.delete(message.key)
-      try session.set(.text(text), of: message, id)
+      try session.set(.text(text, payload.preview), of: message, id)
     case .deleted: try delete(message, id, at: entry.at)
     case .reaction where try isThere(message):
       let emoji = HubPayload.emoji(entry.payload)

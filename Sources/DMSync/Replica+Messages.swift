@@ -75,22 +75,24 @@ extension Replica {
     try store.messages.makeTombstone(of: stored, at: (entry.expiresAt ?? entry.at).clamped)
   }
 
-  /// The attachments for a message that is inserted: those of the waiting message, or new ones.
+  /// The attachments for a message that is inserted: those of the waiting message, or new ones if another machine has sent
+  /// the message with other contents, such as another image of a preview.
   ///
   /// Small contents are fetched at once, unless the message is history or is from a blocked user.
   private func attachments(
     of payload: HubPayload.Text?, by actor: UserKey, _ waiting: Waiting.Row?
   ) throws -> [Attachments.Row] {
     let received = payload?.attachments ?? []
-    if let waiting {
-      let attachments = try store.hubAttachments.waiting(waiting.key)
+    let attachments = try waiting.map { try store.hubAttachments.waiting($0.key) } ?? []
+    let isSame = attachments.map(\.attachment.sha256) == received.map(\.attachment.sha256)
+    if let waiting, payload == nil || isSame {
       try store.hubAttachments.release(waiting.key)
       // If another machine of the user has sent the message, its files have other ids.
       for (row, other) in zip(attachments, received) { try Session(messenger, store, me).setFiles(of: row, to: other) }
       return attachments
     }
     if received.isEmpty { return [] }
-    let fetches = try store.logsChanges && !store.blocks.hasBlocked(actor, by: me)
+    let fetches = try waiting != nil || store.logsChanges && !store.blocks.hasBlocked(actor, by: me)
     return try Session(messenger, store, actor).receive(received, fetches: fetches, at: .now)
   }
 

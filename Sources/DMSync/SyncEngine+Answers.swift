@@ -96,6 +96,14 @@ extension SyncEngine {
       // lost.
       return try store.outbox.postpone(row.key, until: nil)
     }
+    if fault == "nonce_conflict", row.act == .say, let id = answer.conversation {
+      // Another machine of the user has sent the message with another preview, and the pull has just brought it.
+      if try store.outbox.row(at: row.key)?.state == .done { return }
+      if try mayBeSame(row, in: id) {
+        enqueue(id)
+        return try store.outbox.postpone(row.key, until: nil)
+      }
+    }
     let mayComeBack = ["unknown_conversation", "not_allowed", "unknown_message", "unknown_user"].contains(fault)
     if row.isRepeated, mayComeBack, try !isOnTombstone(row) {
       return try store.outbox.postpone(row.key, until: .forever)
@@ -103,6 +111,21 @@ extension SyncEngine {
     // The reported message was deleted meanwhile.
     if row.isRepeated, row.act == .report { return try store.outbox.finish(row.key, rev: nil) }
     try refuse(row, fault)
+  }
+
+  /// The maximum number of pushes of a message whose nonce the hub has, while the message with this nonce is not in this
+  /// store.
+  private static let conflictAttempts = 20
+
+  /// Whether another machine of the user may have sent a message with its nonce, but with another preview.
+  ///
+  /// Only the message itself can show this, which must first be pulled. `Replica` then finds that the two are the same.
+  private func mayBeSame(_ row: Outbox.Row, in id: Identifier) throws -> Bool {
+    guard row.attempts < Self.conflictAttempts, connection.setAside[id] == nil,
+      let waiting = try store.waiting.row(at: row.key), waiting.text?.contains(text: "://") == true,
+      let nonce = waiting.nonce
+    else { return false }
+    return try store.messages.address(of: nonce, from: hub().user, in: waiting.conversation) == nil
   }
 
   /// Whether an operation is about a message that was deleted or has expired.

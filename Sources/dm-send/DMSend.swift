@@ -181,13 +181,12 @@ package struct DMSend: Program {
     let extras = try extras(call.arguments)
     let previews = try Previews(call, messenger)
     try withContent(words, call, messenger) { content in
-      let preview = content.forwards == nil ? previews.preview(in: content.text, with: content.attachments) : nil
-      let sent = try messenger.sendToAll(
-        conversations.map {
-          try Outgoing(
-            to: $0, text: content.text, nonce: extras.nonce, replyTo: extras.replyTo, lifetime: extras.lifetime,
-            attachments: content.attachments, forwards: content.forwards, linkPreview: preview)
-        }, once: extras.once)
+      let messages = try conversations.map {
+        try Outgoing(
+          to: $0, text: content.text, nonce: extras.nonce, replyTo: extras.replyTo, lifetime: extras.lifetime,
+          attachments: content.attachments, forwards: content.forwards)
+      }
+      let sent = try messenger.sendToAll(previews.adding(to: messages), once: extras.once)
       for (conversation, message) in sent {
         try call.print(call.settled(message)) { answer($0, conversation.description) }
       }

@@ -40,7 +40,7 @@ struct Previews {
   /// The preview of the first link in a text; nil if there is none, or if it cannot be made.
   ///
   /// - Parameter attachments: the attachments of the message. If there is no room for another, the image is left out.
-  func preview(in text: String, with attachments: [Identifier]) -> LinkPreview? {
+  private func preview(in text: String, with attachments: [Identifier]) -> LinkPreview? {
     do throws(DMError) {
       return try maker?.linkPreview(in: text, attach: attachments.count < Attachment.limit ? attachment : nil)
     } catch {
@@ -49,12 +49,17 @@ struct Previews {
     }
   }
 
-  /// The message with a preview, unless it has one.
-  func adding(to outgoing: Outgoing) throws(DMError) -> Outgoing {
-    guard outgoing.linkPreview == nil, let preview = preview(in: outgoing.text, with: outgoing.attachments) else {
-      return outgoing
-    }
-    return try outgoing.with(preview)
+  /// The message with a preview, unless it has one, is forwarded, or was sent before.
+  func adding(to outgoing: Outgoing) throws -> Outgoing { try adding(to: [outgoing])[0] }
+
+  /// A message, once for each conversation, with a preview, unless it has one, is forwarded, or was sent to all of them
+  /// before.
+  func adding(to messages: [Outgoing]) throws -> [Outgoing] {
+    guard areMade, let message = messages.first, message.linkPreview == nil, message.forwards == nil,
+      try !messages.allSatisfy(messenger.wasSent),
+      let preview = preview(in: message.text, with: message.attachments)
+    else { return messages }
+    return try messages.map { try $0.with(preview) }
   }
 
   private func attachment(_ image: [UInt8]) -> Identifier? {

@@ -1,7 +1,9 @@
 import Glibc
 import Testing
 
+@testable import DMModel
 @testable import DMPreview
+@testable import DMSystem
 
 struct AddressTests {
   private func address(_ text: String) throws -> IPAddress {
@@ -44,6 +46,60 @@ struct AddressTests {
   @Test(arguments: ["2001:200::1", "2001:4860:4860::8888", "2003::1", "2606:4700::1111", "2a00:1450::1", "3000::1"])
   func `a global address of IPv6 is public`(text: String) throws {
     #expect(try address(text).isPublic)
+  }
+
+  /// A policy of a machine with these interfaces, such as `198.18.0.1/15`.
+  private func policy(_ interfaces: [String]) throws -> FetchPolicy {
+    let addresses = try interfaces.map { text in
+      let parts = text.split(separator: "/")
+      return InterfaceAddress(try address(String(parts[0])).bytes, bits: try #require(Int(parts[1])))
+    }
+    var policy = FetchPolicy()
+    policy.interfaces = { addresses }
+    return policy
+  }
+
+  @Test(arguments: [
+    ("93.184.216.34/32", "93.184.216.34", "93.184.216.35"), ("93.184.216.34/24", "93.184.216.1", "93.184.217.1"),
+    ("93.184.216.34/20", "93.184.223.255", "93.184.224.0"),
+    ("2a00:1450:1:2::5/64", "2a00:1450:1:2::6", "2a00:1450:1:3::5"),
+    ("2a00:1450:1:2::5/128", "2a00:1450:1:2:8000::1", "2a00:1450:1:3::5"),
+    ("2a00:1450:1:2::5/48", "2a00:1450:1:ffff::1", "2a00:1450:2:2::5"), ("0.0.0.0/0", "1.1.1.1", "2003::1"),
+    ("2a00::1/0", "2003::1", "1.1.1.1"),
+  ])
+  func `an address of an interface's network is refused, and one beside it is not`(
+    interface: String, own: String, other: String
+  ) throws {
+    let policy = try policy(["10.0.0.1/8", interface, "fe80::1/64"])
+    #expect(try !policy.allows(Endpoint(address: address(own), port: 80)))
+    #expect(try policy.allows(Endpoint(address: address(other), port: 80)))
+  }
+
+  @Test func `no address is allowed if the interfaces cannot be read`() throws {
+    var policy = FetchPolicy()
+    policy.interfaces = { nil }
+    #expect(try !policy.allows(Endpoint(address: address("1.1.1.1"), port: 80)))
+  }
+
+  @Test(arguments: [("93.184.216.34", "93.184.216.0/24"), ("[2a00:1450:1:2::6]", "2a00:1450:1:2::5/128")])
+  func `a name that leads to a network of this machine is refused`(host: String, interface: String) throws {
+    var policy = try policy([interface])
+    policy.resolved = ["own.test:80:\(host)"]
+    for link in ["http://own.test/", "http://\(host)/"] {
+      let fetcher = Fetcher(try Curl.loaded(), policy)
+      let error = #expect(throws: DMError.self) { try fetcher.fetch(link, accepts: "*/*") }
+      #expect(error?.code == .linkRefused)
+      #expect(fetcher.attempts.map(\.isAllowed) == [false])
+    }
+  }
+
+  @Test func `the system says the addresses of its interfaces`() throws {
+    let addresses = try #require(interfaceAddresses())
+    for address in addresses {
+      #expect([4, 16].contains(address.bytes.count) && 0...address.bytes.count * 8 ~= address.bits)
+    }
+    // Each machine of ours has a loopback interface.
+    #expect(addresses.contains(InterfaceAddress([127, 0, 0, 1], bits: 8)))
   }
 
   @Test func `an address has 4 or 16 bytes`() {

@@ -52,6 +52,28 @@ struct PreviewTests {
       preview == PagePreview(title: "A & B", description: "says what it is", site: "Example", image: Self.png))
   }
 
+  @Test func `a text gets the preview of its first link, with the attachment of the image`() throws {
+    let server = try PageServer { path in
+      path == "/i.png"
+        ? .page(Self.png, type: "image/png") : .page("<title>\(path)</title><meta property=og:image content=/i.png>")
+    }
+    let maker = try PreviewMaker(FetchPolicy(allowing: server))
+    let (url, id) = ("http://page.test:\(server.port)/first", Identifier(high: 1, low: 1))
+    var images: [[UInt8]] = []
+    let preview = try maker.linkPreview(in: "see (\(url)), not \(url)/second") { image in
+      images.append(image)
+      return id
+    }
+    #expect(try preview == LinkPreview(url: url, title: "/first").with(attachment: id))
+    #expect(images == [Self.png] && server.connections == 2)
+    // The image is not fetched if it is not wanted, and left out if it cannot be an attachment.
+    #expect(try maker.linkPreview(in: url, attach: nil) == LinkPreview(url: url, title: "/first"))
+    #expect(server.connections == 3)
+    #expect(try maker.linkPreview(in: url) { _ in nil } == LinkPreview(url: url, title: "/first"))
+    #expect(try maker.linkPreview(in: "no link", attach: nil) == nil)
+    #expect(server.connections == 5)
+  }
+
   @Test(
     arguments: [
       ("<title>one</title><title>two</title>", "one", nil),
@@ -137,6 +159,18 @@ struct PreviewTests {
         [UInt8](repeating: 0x61, count: 1 << 16))
     }
     #expect(preview.title == "long")
+  }
+
+  @Test(arguments: [999, 1000, 1001, 1002, 50000])
+  func `a page without a length is cut after the last byte that is allowed`(count: Int) throws {
+    let server = try PageServer { _ in
+      .bytes(Self.endlessHead + [UInt8](repeating: 0x61, count: count))
+    }
+    var policy = try FetchPolicy(allowing: server)
+    policy.size = 1000
+    let fetched = try Fetcher(Curl.loaded(), policy).fetch("http://page.test:\(server.port)/", accepts: "*/*")
+    #expect(fetched.bytes.count == min(count, 1000))
+    #expect(fetched.isCut == (count > 1000))
   }
 
   @Test func `a page that is compressed counts as it is after that`() throws {

@@ -34,28 +34,27 @@ struct VectorFileTests {
     return found
   }
 
-  @Test(arguments: [3, 64, 100, 256])
+  @Test(arguments: [64, 100])
   func `of the ten best messages by exact numbers, a search finds nearly all`(dimension: Int) throws {
     var random = SplitMix64(seed: UInt64(dimension))
     let file = try VectorFile.make(in: store, user, model: "m", dimension: dimension)
     // In three blocks, with gaps. Each is near one of a few hundred centers, as texts about some subjects are.
     let centers = (0..<300).map { _ in vector(&random, dimension) }
     var vectors: [(key: MessageKey, check: UInt64, vector: [Float])] = []
-    for number in 1...3000 {
+    for number in 1...2000 {
       let noise = vector(&random, dimension)
       let near = zip(centers[number % centers.count], noise).map { $0 + $1 * 0.5 }
       vectors.append((MessageKey(number: Int64(number * 3)), 7, near))
     }
     try file.write(vectors)
     var found = 0
-    for _ in 0..<20 {
+    for _ in 0..<10 {
       let query = vector(&random, dimension)
       let exact = vectors.map { ($0.key.number, likeness($0.vector, query)) }.sorted { $0.1 > $1.1 }.prefix(10).map(\.0)
       found += Set(exact).intersection(try best(file, query, 10)).count
     }
-    // With three dimensions there are eight codes, so the first list has all messages of the nearest codes.
-    #expect(found >= 196, "\(found) of 200")
-    #expect(try best(file, vector(&random, dimension), .max).count == 3000, "each message comes once")
+    #expect(found >= 98, "\(found) of 100")
+    #expect(try best(file, vector(&random, dimension), .max).count == 2000, "each message comes once")
   }
 
   @Test func `only the messages of a set are found`() throws {

@@ -101,6 +101,17 @@ exits 0 "lines, too" sh -c 'echo http://10.0.0.1/ | dm-send --lines bob --previe
 like "$err" "dm-send: sent without a preview: '10.0.0.1' has *" "are asked about"
 exits 0 "and JSON lines" sh -c 'echo "{\"conversation\":\"bob\",\"text\":\"http://10.0.0.1/\"}" | DM_PREVIEW=on dm-send'
 like "$err" "dm-send: sent without a preview: '10.0.0.1' has *" "with DM_PREVIEW=on"
+exits 0 "a message with a nonce" dm-send bob --preview --nonce once 'http://127.0.0.1/'
+like "$err" "dm-send: sent without a preview: *" "is asked about"
+exits 0 "that is sent again" dm-send bob --preview --nonce once 'http://127.0.0.1/'
+is "$(printf '%s\n' "$out" | jq -c .duplicate) $err" "true " "is not asked about again"
+exits 0 "nor if it is a line" sh -c 'echo "{\"conversation\":\"bob\",\"text\":\"http://127.0.0.1/\",\"nonce\":\"once\"}" |
+  dm-send --preview'
+is "$(printf '%s\n' "$out" | jq -c .duplicate) $err" "true " "of JSON"
+exits 0 "to a second conversation" dm-send --to bob --to carol --preview --nonce once 'http://127.0.0.1/'
+like "$err" "dm-send: sent without a preview: *" "it is asked about"
+exits 73 "another text with the nonce" dm-send bob --preview --nonce once 'http://127.0.0.1/other'
+is "$(printf '%s\n' "$err" | grep -c 'without a preview')" 0 "is refused before"
 exits 0 "with DM_PREVIEW=off" env DM_PREVIEW=off dm-send bob 'http://10.0.0.1/'
 is "$err" "" "nothing is asked"
 exits 64 "another value of DM_PREVIEW is wrong" env DM_PREVIEW=yes dm-send bob x

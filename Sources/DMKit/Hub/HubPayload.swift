@@ -26,12 +26,13 @@ package enum HubPayload: Equatable, Sendable {
       self.preview = preview
     }
 
-    /// The payload of a message, with the given text and attachments in place of its own.
-    package init(_ message: Message, text: String?, attachments: [HubAttachment]) {
+    /// The payload of a message, with the given text, attachments and preview in place of its own.
+    package init(
+      _ message: Message, text: String?, attachments: [HubAttachment], preview: LinkPreviews.Placed?
+    ) {
       self.init(
         text: text, replyTo: message.replyTo?.id, nonce: message.nonce, forwardedFrom: message.forwardedFrom,
-        attachments: attachments,
-        preview: message.linkPreview.map { LinkPreviews.Placed($0, among: message.attachments.map(\.id)) })
+        attachments: attachments, preview: preview)
       dropStrayPreview()
     }
 
@@ -40,10 +41,17 @@ package enum HubPayload: Equatable, Sendable {
       if let url = preview?.preview.url, text?.contains(text: url) != true { preview = nil }
     }
 
-    /// Whether two messages have the same text, and attachments with equal contents; the ids of the files may differ.
+    /// Whether two messages have the same text, and attachments with equal contents.
+    ///
+    /// The ids of the files may differ, and so may the previews and their images.
     package func hasSameContent(as other: Text) -> Bool {
-      text.map(ExactString.init) == other.text.map(ExactString.init)
-        && attachments.map(\.attachment.sha256) == other.attachments.map(\.attachment.sha256)
+      text.map(ExactString.init) == other.text.map(ExactString.init) && contents == other.contents
+    }
+
+    /// The contents of the attachments, without the image of the preview.
+    private var contents: [ContentHash] {
+      let image = preview?.place.map { $0 - 1 }
+      return attachments.enumerated().filter { $0.offset != image }.map(\.element.attachment.sha256)
     }
   }
 

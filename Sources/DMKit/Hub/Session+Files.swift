@@ -75,8 +75,10 @@ extension Session {
   }
 
   /// The payload of a message, with `text` in place of its own text.
-  package func payload(of message: Message, text: String?) throws -> HubPayload.Text {
-    HubPayload.Text(message, text: text, attachments: try message.attachments.compactMap { try hubAttachment($0) })
+  package func payload(of message: Message, _ key: MessageKey, text: String?) throws -> HubPayload.Text {
+    HubPayload.Text(
+      message, text: text, attachments: try message.attachments.compactMap { try hubAttachment($0) },
+      preview: try store.linkPreviews.placed(of: key))
   }
 
   /// An attachment in the form that a payload has; nil if it was never sent over the hub.

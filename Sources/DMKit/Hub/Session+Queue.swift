@@ -179,9 +179,10 @@ extension Session {
     let id = Identifier(at: time)
     var arguments = HubArguments()
     arguments.lifetime = message.lifetime
-    // The hub must accept the same message from another machine of the user, which has chosen other ids for the files, or
-    // made another preview.
-    arguments.isLax = isLax || message.nonce != nil && (message.preview != nil || !message.attachments.isEmpty)
+    // The hub must accept the same message from another machine of the user, which has chosen other ids for the files. If
+    // only the previews differ, the hub refuses the message, and `SyncEngine` compares the two.
+    let fileCount = message.attachments.count - (message.preview?.place == nil ? 0 : 1)
+    arguments.isLax = isLax || message.nonce != nil && fileCount > 0
     var payload = HubPayload.Text(
       text: message.text, replyTo: message.replyTo, nonce: message.nonce,
       forwardedFrom: try message.forwardedFrom.map(store.users.handle), preview: message.preview)

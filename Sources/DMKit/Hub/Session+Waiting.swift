@@ -150,9 +150,12 @@ extension Session {
 
   /// Records a change that the hub has made to a message, and shows it unless a queued operation overrides it.
   package func set(_ change: HubChange, of message: Messages.Row, _ id: Identifier) throws {
+    // The payload of an edit is the whole message. So members see the same preview as users who are added later, who get
+    // no other payload. A queued edit does not change the stored preview, because the hub may refuse it.
+    if case .text(_, let preview) = change { try store.linkPreviews.set(preview, of: message.key) }
     guard var base = try store.hubBases.row(of: message.key) else {
       switch change {
-      case .text(let text):
+      case .text(let text, _):
         let mentioned = try MentionFinders(store).users(in: text, of: message.address.conversation)
         try store.messages.edit(message, to: text, mentioning: mentioned, at: now)
       case .ownReaction(let emoji): _ = try store.reactions.react(emoji, to: message, by: me, at: now)
@@ -160,15 +163,15 @@ extension Session {
       return
     }
     switch change {
-    case .text(let text): (base.text, base.editedAt) = (text, now)
+    case .text(let text, _): (base.text, base.editedAt) = (text, now)
     case .ownReaction(let emoji): base.react(emoji, at: now)
     }
     try store.hubBases.update(message.key, to: base)
   }
 
-  /// A change of the text of a message, or of the user's reaction to it.
+  /// A change of the text and the preview of a message, or of the user's reaction to it.
   package enum HubChange {
-    case text(String)
+    case text(String, LinkPreviews.Placed?)
     case ownReaction(String?)
   }
 }

@@ -120,10 +120,11 @@ final class EditBatch: Batch {
     try session.checkOwn(target.message, target.reference)
     if target.message.hasText(text) { return target.message }
     if session.destination == .hub {
-      let payload = try session.payload(of: target.message, text: text)
+      let payload = try session.payload(of: target.message, target.stored.key, text: text)
       try session.queue(.edit, on: target.stored, target.message.id, payload: .text(payload))
       return try store.messages.seen(at: target.address, as: session.freshViewer()) ?? target.message
     }
+    try store.linkPreviews.remove(of: target.stored.key, unlessIn: text)
     try store.messages.edit(
       target.stored, to: text, mentioning: mentions.users(in: text, of: target.row.key), at: viewer.now)
     return try store.messages.seen(at: target.address, as: viewer) ?? target.message

@@ -79,6 +79,16 @@ extension Messenger {
     }
   }
 
+  /// Whether a message was sent before with the nonce of this one; its content is not compared.
+  ///
+  /// Call this before long work to prepare the message.
+  ///
+  /// - Throws: `unknown_user`, `unknown_conversation`, `ambiguous_title`, `not_allowed`.
+  package func wasSent(_ outgoing: Outgoing) throws -> Bool {
+    if outgoing.nonce == nil { return false }
+    return try reading(false) { try SendBatch($0).sentBefore(outgoing) != nil }
+  }
+
   /// Sends the draft of a conversation and removes the draft, in one transaction.
   ///
   /// - Throws: `no_draft`, or like `send(_:)`.

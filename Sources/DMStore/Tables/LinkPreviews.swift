@@ -28,10 +28,20 @@ package struct LinkPreviews {
 
   private enum Column: Int32, QueryColumn { case url, title, description, site, place }
 
-  /// The preview of a message; nil if there is none.
+  /// The preview that a message shows; nil if there is none, or if the text does not have its link.
   ///
-  /// - Parameter attachments: the attachments of the message.
-  package func preview(of message: MessageKey, _ attachments: [Attachment]) throws -> LinkPreview? {
+  /// In a linked store, the text may lack the link while an edit waits for the hub, which may refuse it.
+  ///
+  /// - Parameters:
+  ///   - text: the text of the message.
+  ///   - attachments: the attachments of the message.
+  func preview(of message: MessageKey, in text: String?, _ attachments: [Attachment]) throws -> LinkPreview? {
+    guard let placed = try placed(of: message), text?.contains(text: placed.preview.url) == true else { return nil }
+    return placed.resolved(attachments)
+  }
+
+  /// The preview of a message, even if its text does not have the link; nil if there is none.
+  package func placed(of message: MessageKey) throws -> Placed? {
     var row = try store.connection.prepare(
       "SELECT url, title, description, site, place FROM link_preview WHERE message = ?")
     row.bind(message)
@@ -40,7 +50,14 @@ package struct LinkPreviews {
     let preview = LinkPreview(
       stored: row.text(Column.url), row.text(Column.title), row.optionalText(Column.description),
       row.optionalText(Column.site))
-    return Placed(preview, place: row.optionalInt(Column.place)).resolved(attachments)
+    return Placed(preview, place: row.optionalInt(Column.place))
+  }
+
+  /// Replaces the preview of a message; nil removes it.
+  package func set(_ placed: Placed?, of message: MessageKey) throws {
+    if try self.placed(of: message) == placed { return }
+    try remove(of: message)
+    if let placed { try insert(placed, of: message) }
   }
 
   /// Adds the preview of a message that has none.
@@ -62,8 +79,8 @@ package struct LinkPreviews {
   /// Removes the preview of a message, if it has one.
   ///
   /// - Parameter text: if the link of the preview occurs in this text, the preview is kept; nil to remove it in any case.
-  func remove(of message: MessageKey, unlessIn text: String? = nil) throws {
-    if let text, let preview = try preview(of: message, []), text.contains(text: preview.url) { return }
+  package func remove(of message: MessageKey, unlessIn text: String? = nil) throws {
+    if let text, let placed = try placed(of: message), text.contains(text: placed.preview.url) { return }
     do {
       var delete = try store.connection.prepare("DELETE FROM link_preview WHERE message = ?")
       delete.bind(message)

@@ -160,7 +160,7 @@ extension Messages {
     if store.connection.changes > 0 { try store.writeDigest(of: message.key, in: .message) }
   }
 
-  /// Replaces the text and the mentions of a message, and removes its preview if the text does not have the link any more.
+  /// Replaces the text and the mentions of a message.
   package func edit(_ message: Row, to text: String?, mentioning users: [UserKey], at time: Timestamp?) throws {
     if let old = message.text { try store.searchIndex.remove(old, of: message.key) }
     try store.vectors.remove(message.key)
@@ -172,7 +172,6 @@ extension Messages {
       update.bind(message.key)
       try update.run()
     }
-    try store.linkPreviews.remove(of: message.key, unlessIn: text)
     try store.mentions.set(users, of: message)
     try store.writeDigest(of: message.key, in: .message)
     let seqs = message.address.seq...message.address.seq

@@ -132,7 +132,7 @@ package struct Messages {
     let key = row.messageKey(at(.key))
     if row.int64(at(.attachmentCount)) > 0 { message.attachments = try store.attachments.all(of: key) }
     if row.int64(at(.linkPreviewCount)) > 0 {
-      message.linkPreview = try store.linkPreviews.preview(of: key, message.attachments)
+      message.linkPreview = try store.linkPreviews.preview(of: key, in: message.text, message.attachments)
     }
     if row.int64(at(.reactionCount)) > 0 { message.reactions = try store.reactions.all(to: key, as: viewer) }
   }

@@ -33,6 +33,29 @@ struct HubFilesTests: FileTests {
     #expect(try hub.sql("SELECT count(*) FROM dm.file WHERE is_whole AND unused_at IS NULL") == "3\n")
   }
 
+  @Test func `the image of a preview reaches the others with its message`() throws {
+    let (_, alice, bob) = try linked()
+    let path = try file(2000, "picture", in: alice)
+    let image = try #require(alice.done("dm-attach", ["--as-file", path]).record["id"]?.string)
+    let line = """
+      {"conversation":"bob","text":"see https://a.test/x","link_preview":{"url":"https://a.test/x","title":"A page",\
+      "attachment_id":"\(image)"}}
+
+      """
+    let sent = try alice.done("dm-send", ["--json"], stdin: .bytes(Array(line.utf8))).record
+    #expect(sent["link_preview"]?["attachment_id"]?.string == image)
+    try alice.sync()
+    try bob.sync()
+    let received = try bob.done("dm-tail", ["alice"]).record
+    let id = try #require(received["link_preview"]?["attachment_id"]?.string)
+    #expect(received["link_preview"]?["title"]?.string == "A page")
+    #expect(received["attachments"]?.array.map { $0["id"]?.string } == [id])
+    let (folder, outcome) = try get(id, bob)
+    #expect(outcome.status == .exit(0), "\(outcome.stderr)")
+    #expect(try alice.run("cmp", [path, "\(folder)/picture"]).status == .exit(0))
+    for machine in [alice, bob] { try machine.done("dm-doctor", ["check", "--deep"]) }
+  }
+
   @Test func `a running sync process transfers files in a second process, and sends messages meanwhile`() throws {
     let (hub, alice, bob) = try linked()
     try hub.sql("UPDATE dm.hub SET hourly_file_bytes = 1048576")
