@@ -1,17 +1,20 @@
 package import DMKit
-internal import DMModel
+package import DMModel
 
 /// A digest of messages, made without a model: the same messages give the same digest.
 package struct Digest {
   private let cues: Cues
-  /// The handle of the user who gets the digest, in lower case.
-  private let user: String
+  /// The user who gets the digest.
+  private let user: Handle
+  private let kinds: Set<DigestPoint.Kind>
   /// The maximum number of summary points of a conversation.
   private let limit: Int
 
-  package init(_ cues: Cues, for user: String, limit: Int) {
+  /// - Parameter kinds: the kinds of the points; empty for all kinds.
+  package init(_ cues: Cues, for user: Handle, kinds: [DigestPoint.Kind] = [], limit: Int) {
     self.cues = cues
-    self.user = user.lowercased()
+    self.user = user
+    self.kinds = Set(kinds.isEmpty ? DigestPoint.Kind.allCases : kinds)
     self.limit = limit
   }
 
@@ -25,7 +28,9 @@ package struct Digest {
     }
     return conversations.flatMap { conversation in
       let exchange = Exchange(Talk(parts[conversation] ?? [], for: user), cues)
-      return Findings(exchange: exchange, user: user).points() + Summary(exchange: exchange).points(limit)
+      let found = Findings(exchange: exchange, user: user).points().filter { kinds.contains($0.kind) }
+      // A summary is made only if it is wanted, because it takes most of the time.
+      return kinds.contains(.summary) ? found + Summary(exchange: exchange).points(limit) : found
     }
   }
 }

@@ -22,15 +22,8 @@ package struct DigestMessage: Sendable {
   /// Whether the user who sees the message is the sender.
   package let isMine: Bool
 
-  init(
-    reference: String, id: Identifier, conversation: String, isGroup: Bool, sender: String, text: String,
-    time: Timestamp, replyTo: Identifier?, conversationID: Identifier = Identifier(high: 0, low: 0)
-  ) {
-    (self.reference, self.id, self.conversation, self.isGroup) = (reference, id, conversation, isGroup)
-    self.conversationID = conversationID
-    (self.sender, self.text, self.time, self.replyTo) = (sender, text, time, replyTo)
-    (mentions, reactions, isMine) = ([], 0, false)
-  }
+  /// The sender, without a check, because a line can have any text as its sender.
+  var handle: Handle { Handle(typed: sender) }
 
   /// Makes a message from one of a store; nil for a message that has no text.
   package init?(_ message: Message) {

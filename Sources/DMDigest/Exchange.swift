@@ -1,3 +1,5 @@
+internal import DMModel
+
 /// Who answers what in a talk.
 struct Exchange {
   let talk: Talk
@@ -9,7 +11,7 @@ struct Exchange {
   /// The messages to which a reply says that their matter is solved, as indices of the talk.
   let solved: Set<Int>
   /// For each pair of people, the messages of the first that are for the second, as indices of the talk.
-  private var said: [[String]: [Int]] = [:]
+  private var said: [[Handle]: [Int]] = [:]
 
   /// How many messages after a question are searched for an answer.
   private static let reach = 200
@@ -72,12 +74,12 @@ struct Exchange {
   }
 
   /// Whether a person has said something to another after a message.
-  func hasReacted(_ person: String, to sender: String, after index: Int) -> Bool {
+  func hasReacted(_ person: Handle, to sender: Handle, after index: Int) -> Bool {
     said[[person, sender]]?.last.map { $0 > index } ?? false
   }
 
   /// The last message of a person to another before a message, as an index of the talk; nil if there is none.
-  func last(of person: String, to other: String, before index: Int) -> Int? {
+  func last(of person: Handle, to other: Handle, before index: Int) -> Int? {
     said[[person, other]]?.last { $0 < index }
   }
 }

@@ -1,10 +1,11 @@
 internal import DMKit
+internal import DMModel
 
 /// What the cues find in a talk: priorities, action items, decisions and questions.
 struct Findings {
   let exchange: Exchange
-  /// The handle of the user, in lower case.
-  let user: String
+  /// The user who gets the digest.
+  let user: Handle
 
   private var talk: Talk { exchange.talk }
   private var cues: Cues { exchange.cues }
@@ -34,7 +35,7 @@ struct Findings {
     guard let asked = turn.addressees.first ?? turn.presumed, turn.sentences.contains(where: isInstruction) else {
       return nil
     }
-    return talk.names[asked] ?? asked
+    return asked.description
   }
 
   private func isInstruction(_ sentence: Sentence) -> Bool {

@@ -173,9 +173,9 @@ extension [DigestPoint] {
 }
 
 /// Elements that are given to a model at once, and their lines.
-struct Piece<Element> {
-  var elements: [Element] = []
-  var lines: [[UInt8]] = []
+package struct Piece<Element> {
+  package fileprivate(set) var elements: [Element] = []
+  fileprivate(set) var lines: [[UInt8]] = []
 }
 
 extension Array {

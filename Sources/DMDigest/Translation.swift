@@ -13,18 +13,23 @@ package struct Translation {
     self.prompt = prompt
   }
 
-  /// The translation of each message, in their order; `receive` gets those of a piece as soon as they are there.
+  /// The pieces of the messages that a model is given one after the other.
   ///
-  /// - Throws: `model_failed` if the model gives no translations of a piece; what `receive` throws.
-  package func translate(_ messages: [DigestMessage], receive: (DigestMessage, String) throws -> Void) throws {
-    for piece in messages.pieces(model.dataLimit, \.line) {
-      let answer = try model.answer(to: prompt, with: piece.lines) { bytes throws(UnusableAnswer) in
-        try Self.texts(of: piece.elements, in: bytes)
-      }
-      switch answer {
-      case .success(let texts): for (message, text) in zip(piece.elements, texts) { try receive(message, text) }
-      case .failure(let fault): throw DMError(.modelFailed, "the model gave no translation: \(fault.reason)")
-      }
+  /// - Parameter tokens: how many tokens of data the model reads at once.
+  package static func pieces(of messages: [DigestMessage], tokens: Int) -> [Piece<DigestMessage>] {
+    messages.pieces(Model.dataLimit(tokens: tokens), \.line)
+  }
+
+  /// The translation of each message of a piece, in their order.
+  ///
+  /// - Throws: `model_failed` if the model gives no translations; the errors of the model's `onTick`.
+  package func texts(of piece: Piece<DigestMessage>) throws -> [String] {
+    let answer = try model.answer(to: prompt, with: piece.lines) { bytes throws(UnusableAnswer) in
+      try Self.texts(of: piece.elements, in: bytes)
+    }
+    switch answer {
+    case .success(let texts): return texts
+    case .failure(let fault): throw DMError(.modelFailed, "the model gave no translation: \(fault.reason)")
     }
   }
 

@@ -62,15 +62,13 @@ package struct DMDigestProgram: Program {
     if let language = try call.arguments[translate] { return try asked.translate(reading, to: language, call) }
     let user = try reading.user(call)
     let most = try call.arguments[points] ?? 5
-    let chosen = Set(try call.arguments.all(kinds))
-    let hasSummary = chosen.isEmpty || chosen.contains(.summary)
-    let digest = Digest(try ModelOptions.cues(call.arguments), for: user, limit: hasSummary ? most ?? .max : 0)
+    let chosen = try call.arguments.all(kinds)
+    let digest = Digest(try ModelOptions.cues(call.arguments), for: user, kinds: chosen, limit: most ?? .max)
     guard let found = try asked.points(reading, user, most, digest, call) else { return }
+    let wanted = found.filter { chosen.isEmpty || chosen.contains($0.kind) }
     var page = Page(reading.messages)
     try call.inPages {
-      for point in found where chosen.isEmpty || chosen.contains(point.kind) {
-        try call.print(point) { page.text(of: $0) }
-      }
+      for point in call.isJSON ? wanted : wanted.unrepeated { try call.print(point) { page.text(of: $0) } }
     }
   }
 }

@@ -75,10 +75,10 @@ struct ModelOptions {
 
   /// The points by the model, or by cues if there is no model; nil if the prompts were printed instead.
   func points(
-    _ reading: Reading, _ user: String, _ most: Int?, _ digest: Digest, _ call: Invocation
+    _ reading: Reading, _ user: Handle, _ most: Int?, _ digest: Digest, _ call: Invocation
   ) throws -> [DigestPoint]? {
     if command == nil { return digest.points(reading.messages) }
-    let values = ["user": user, "points": most.map(String.init) ?? "100"]
+    let values = ["user": user.description, "points": most.map(String.init) ?? "100"]
     let prompt = try Self.prompt(.digest, call.arguments).filled(values)
     let prompts = ModelDigest.Prompts(digest: prompt, join: try Self.prompt(.join, call.arguments).filled(values))
     if call.arguments[DMDigestProgram.dryRun] {
@@ -115,12 +115,16 @@ struct ModelOptions {
   func translate(_ reading: Reading, to language: String, _ call: Invocation) throws {
     let prompt = try Self.prompt(.translate, call.arguments).filled(["language": language])
     if call.arguments[DMDigestProgram.dryRun] { return try Self.printPrompts(prompt, reading, call) }
-    try Interruption.heeded(Progress(call)) { step in
-      let translation = Translation(try model(call) { try step("asking the model") }, prompt)
-      try translation.translate(reading.messages) { message, text in
-        let translated = Translated(message, text, language)
-        try call.print(translated) { Page.line($0) }
+    let progress = Progress(call)
+    for piece in Translation.pieces(of: reading.messages, tokens: try Self.tokens(call.arguments)) {
+      // Signals are blocked only while the model runs: a signal must end a program whose output nobody reads.
+      let texts = try Interruption.heeded(progress) { step in
+        try Translation(model(call) { try step("asking the model") }, prompt).texts(of: piece)
       }
+      for (message, text) in zip(piece.elements, texts) {
+        try call.print(Translated(message, text, language)) { Page.line($0) }
+      }
+      try call.output.flush()
     }
   }
 }

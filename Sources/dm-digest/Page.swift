@@ -4,7 +4,7 @@ internal import DMKit
 
 /// A digest as a page for people: the points below the name of their conversation and of their kind.
 struct Page {
-  private var parts: [ExactString: (messages: Int, people: Set<String>, first: Timestamp, last: Timestamp)] = [:]
+  private var parts: [ExactString: (messages: Int, people: Set<ExactString>, first: Timestamp, last: Timestamp)] = [:]
   private var conversation: String?
   private var kind: DigestPoint.Kind?
 
@@ -13,7 +13,7 @@ struct Page {
     for message in messages {
       var part = parts[ExactString(message.conversation)] ?? (0, [], message.time, message.time)
       part.messages += 1
-      part.people.insert(message.sender)
+      part.people.insert(ExactString(message.sender))
       part.last = message.time
       parts[ExactString(message.conversation)] = part
     }
@@ -29,7 +29,7 @@ struct Page {
     }
     if point.kind != kind { lines += ["", "  " + Mark.strong(point.kind.title)] }
     kind = point.kind
-    return (lines + [Self.line(point)]).joined(separator: "\n")
+    return (lines + ["    " + TextFormat.line(point)]).joined(separator: "\n")
   }
 
   private func heading(_ conversation: String) -> String {
@@ -39,12 +39,6 @@ struct Page {
       + Mark.faint(
         "  \(counted(messages, "message")), \(people) \(people == 1 ? "person" : "people"), "
           + "\(TextFormat.dateAndTime(part.first)) to \(TextFormat.dateAndTime(part.last))")
-  }
-
-  /// What dm adds is before the text, because its writer could imitate anything after it.
-  private static func line(_ point: DigestPoint) -> String {
-    "    " + Mark.faint(visible(point.references.joined(separator: " ")))
-      + " \(Mark.body(visible(point.introduction))): \(Mark.body(TextFormat.oneLine(point.text)))"
   }
 
   /// A translated message.

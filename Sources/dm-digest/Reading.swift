@@ -54,9 +54,9 @@ struct Reading {
   /// The handle of the user who gets the digest: the sender of their own lines, else the user who acts.
   ///
   /// - Throws: `bad_handle`.
-  func user(_ call: Invocation) throws -> String {
+  func user(_ call: Invocation) throws -> Handle {
     let sender = messages.first(where: \.isMine)?.sender
-    return try (sender.map { try Handle($0) } ?? call.messenger().identity.handle).description
+    return try sender.map { try Handle($0) } ?? call.messenger().identity.handle
   }
 
   /// Says why there is nothing to read.

@@ -76,11 +76,10 @@ struct DigestSampleTests {
       let padding = String(repeating: "0", count: 12 - digits.count)
       return try #require(Identifier("00000000-0000-7000-8000-\(padding)\(digits)"))
     }
-    return DigestMessage(
-      reference: try #require(line.text("nonce")), id: try id(place), conversation: "+ubuntu", isGroup: true,
-      sender: try #require(line.text("sender")), text: try #require(line.text("text")),
-      time: try #require(line.text("created_at").flatMap(Timestamp.init(rfc3339:))),
-      replyTo: try line.text("reply_to_nonce").flatMap { places[$0] }.map(id))
+    return try DigestMessage(
+      #require(line.text("nonce")), id(place), from: #require(line.text("sender")), #require(line.text("text")),
+      at: #require(line.text("created_at").flatMap(Timestamp.init(rfc3339:))),
+      to: line.text("reply_to_nonce").flatMap { places[$0] }.map(id))
   }
 
   /// What a way of finding points finds in a window, for each kind.
@@ -116,7 +115,9 @@ struct DigestSampleTests {
   func `cues find each kind better than both baselines, with the figures of docs/digest`() throws {
     let cues = try Cues()
     let digests = try Self.counts { window, kind, person in
-      Digest(cues, for: person, limit: 8).points(window.messages).filter { $0.kind == kind }.map { $0.references[0] }
+      Digest(cues, for: Handle(typed: person), limit: 8).points(window.messages).filter { $0.kind == kind }.map {
+        $0.references[0]
+      }
     }
     let central = try Self.counts { window, kind, person in
       let exchange = Exchange(Talk(window.messages, for: ""), cues)

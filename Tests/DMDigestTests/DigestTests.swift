@@ -1,3 +1,4 @@
+import DMJSON
 import Testing
 
 @testable import DMDigest
@@ -5,25 +6,48 @@ import Testing
 @testable import DMModel
 @testable import TestSupport
 
+extension DigestMessage {
+  /// A message of a group, read from a line such as programs print.
+  init(_ reference: String, _ id: Identifier, from sender: String, _ text: String, at time: Timestamp, to: Identifier?)
+    throws
+  {
+    var json = JSONWriter()
+    json.object { json in
+      json.member("type", "message")
+      json.member("id", id)
+      json.member("ref", reference)
+      json.member("conversation_id", Identifier(high: 0, low: 1))
+      json.member("is_group", true)
+      json.member("sender", sender)
+      json.member("text", text)
+      json.member("created_at", time)
+      if let to {
+        json.key("reply_to")
+        json.object { json in json.member("id", to) }
+      }
+    }
+    self = try #require(try DigestMessage(line: json.bytes[...]))
+  }
+}
+
 /// Texts of one conversation as messages; `bob: text` is a message of bob.
 private func messages(_ lines: String...) throws -> [DigestMessage] {
   try lines.enumerated().map { place, line in
     let parts = line.split(separator: ": ", maxSplits: 1).map(String.init)
-    return DigestMessage(
-      reference: "+ops:\(place + 1)", id: try #require(Identifier("00000000-0000-7000-8000-0000000000\(place + 10)")),
-      conversation: "+ops", isGroup: true, sender: parts[0], text: parts[1],
-      time: Timestamp(microseconds: Int64(place) * 60_000_000), replyTo: nil)
+    return try DigestMessage(
+      "+ops:\(place + 1)", Identifier(high: 0, low: UInt64(place + 10)), from: parts[0], parts[1],
+      at: Timestamp(microseconds: Int64(place) * 60_000_000), to: nil)
   }
 }
 
 struct DigestTests {
-  private func found(_ kind: DigestPoint.Kind, for user: String = "anna", _ messages: [DigestMessage]) throws
+  private func found(_ kind: DigestPoint.Kind, for user: Handle = "anna", _ messages: [DigestMessage]) throws
     -> [DigestPoint]
   {
     Digest(try Cues(), for: user, limit: 5).points(messages).filter { $0.kind == kind }
   }
 
-  private func numbers(_ kind: DigestPoint.Kind, for user: String = "anna", _ lines: [DigestMessage]) throws -> [String]
+  private func numbers(_ kind: DigestPoint.Kind, for user: Handle = "anna", _ lines: [DigestMessage]) throws -> [String]
   {
     try found(kind, for: user, lines).map { $0.references.joined(separator: " ") }
   }
@@ -85,6 +109,36 @@ struct DigestTests {
       let lines = try messages("annabel: good morning to you", "bob: \(text)")
       #expect(try numbers(.priority, for: "annabel", lines) == ["+ops:2"], "\(text)")
     }
+  }
+
+  @Test func `handles that differ only in case are two people, and the only holder of one is named in any case`() throws
+  {
+    let two = try messages("bob: good morning to you", "Bob: anna: can you approve the invoice?", "anna: bob: approved")
+    #expect(try numbers(.priority, two) == ["+ops:2"])
+    let unclear = try messages("bob: good morning to you", "Bob: anna: can you approve it?", "anna: BOB: approved")
+    #expect(try numbers(.priority, unclear) == ["+ops:2"])
+    for name in ["Bob", "bob", "BOB"] {
+      let one = try messages("Bob: anna: can you approve the invoice?", "anna: \(name): approved")
+      #expect(try numbers(.priority, one).isEmpty, "\(name)")
+      let asked = try messages("Bob: good morning to you", "anna: \(name): please order toner")
+      #expect(try found(.actionItem, asked).map(\.who) == ["Bob"], "\(name)")
+    }
+  }
+
+  @Test func `only points of the wanted kinds are found`() throws {
+    let lines = try messages(
+      "bob: how do I restart the printer on the second floor?", "carol: I'll order toner by friday",
+      "dave: the login page of the shop fails with error 500 since the update")
+    let points = Digest(try Cues(), for: "anna", kinds: [.actionItem, .question], limit: 5).points(lines)
+    #expect(points.map(\.kind) == [.actionItem, .question])
+  }
+
+  @Test func `people see a message once, as the first of the points that it is`() throws {
+    let lines = try messages("bob: anna: can you send the figures by friday?", "carol: I'll order toner")
+    let points = Digest(try Cues(), for: "anna", limit: 5).points(lines)
+    #expect(points.count { $0.references == ["+ops:1"] } > 2)
+    #expect(points.unrepeated.map(\.kind) == [.priority, .actionItem])
+    #expect(points.unrepeated.map(\.references) == [["+ops:1"], ["+ops:2"]])
   }
 
   @Test func `the summary prefers what can be understood alone, and has at most the wanted points`() throws {

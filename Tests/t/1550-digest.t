@@ -40,6 +40,7 @@ like "$(dm-digest +ops --since 1 --text)" '+ops  6 messages, 3 people, *
   To do
     +ops:3 alice: *
     +ops:4 carol, by friday: I'"'"'ll order toner by friday*' "as a page"
+is "$(dm-digest +ops --text | grep -c '+ops:3')" 1 "which has each message once"
 printf 'commit ich mache\nday freitag\nuntil bis\n' >de.txt
 say bob +ops 'ich mache das bis Freitag'
 is "$(points +ops --since 8 --kind action_item --cues de.txt)" 'action_item bob - bis freitag +ops:8' "--cues"

@@ -88,7 +88,8 @@ package struct Screen {
   /// Moves the cursor to the first line and clears the screen: CUP and ED (ECMA-48, sections 8.3.21 and 8.3.39).
   package static let clearing = "\u{1B}[H\u{1B}[J"
 
-  /// The indent of all lines of a message except the first.
+  /// The indent of all lines of a message except the first, and the smallest indent of a row that continues a line, so that
+  /// no part of a text begins where lines begin.
   static let indent = 7
 
   /// A text as it is printed, with a line feed at its end.
@@ -107,7 +108,7 @@ package struct Screen {
     }
     for line in text.split(separator: "\n", omittingEmptySubsequences: false) {
       let spaces = line.prefix { $0 == " " }.count
-      let indent = spaces > 0 ? spaces : isPlain ? 2 : Self.indent
+      let indent = max(spaces, isPlain ? 2 : Self.indent)
       let lines = wrapped(line, width: columns, indent: indent)
       append(isolated(lines), hasLinks, to: &result)
     }

@@ -137,6 +137,16 @@ extension TextFormat {
     return parts.joined(separator: "  ")
   }
 
+  /// A point of a digest: its messages, the person, the reason, until when, and the text.
+  ///
+  /// What dm adds is before the text, because its writer could imitate anything after it.
+  ///
+  /// - Parameter messages: the names of the messages; nil for their references.
+  package static func line(_ point: DigestPoint, messages: [String]? = nil) -> String {
+    let names = visible((messages ?? point.references).joined(separator: " "))
+    return "\(Mark.faint(names)) \(Mark.body(visible(point.introduction))): \(Mark.body(oneLine(point.text)))"
+  }
+
   private static func details(_ attachment: Attachment) -> String {
     var parts = [Mark.body(visible(attachment.name)), size(attachment.sizeBytes)]
     if let width = attachment.width, let height = attachment.height { parts.append("\(width)×\(height)") }

@@ -121,7 +121,7 @@ package enum TextFormat {
   }
 
   /// The number of a message, or a hyphen for a message that waits for the hub.
-  static func number(_ message: Message) -> String { message.seq.map(String.init) ?? "-" }
+  package static func number(_ message: Message) -> String { message.seq.map(String.init) ?? "-" }
 
   /// The line of a deleted message or a system message; nil for other messages.
   static func announcement(_ message: Message) -> String? {

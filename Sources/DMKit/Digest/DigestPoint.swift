@@ -56,6 +56,14 @@ package struct DigestPoint: Sendable, Equatable {
   }
 }
 
+extension [DigestPoint] {
+  /// The points without those that repeat the message of an earlier one, for people: a message can be several points.
+  package var unrepeated: [DigestPoint] {
+    var texts: Set<[ExactString]> = []
+    return filter { texts.insert([ExactString($0.references[0]), ExactString($0.text)]).inserted }
+  }
+}
+
 extension DigestPoint: Record {
   package func write(to json: inout JSONWriter) {
     json.object { json in

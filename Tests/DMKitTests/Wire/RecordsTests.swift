@@ -64,15 +64,18 @@ struct RecordsTests {
       messageID: id, conversationID: id, seq: 7, sender: bob, user: bob, reason: reason, text: text, reportedAt: time)
   }
 
-  private static let digested = DigestMessage(
-    reference: "+ops:7", id: id, conversation: "+ops", isGroup: true, sender: "bob", text: "hi", time: time,
-    replyTo: nil)
-
   private static func point(who: String?, until: String?, _ reason: DigestPoint.Reason?) -> DigestPoint {
-    DigestPoint(.priority, "t", who: who, until: until, reason: reason, on: [digested])
+    DigestPoint(
+      .priority, "t", who: who, until: until, reason: reason, references: ["+ops:7"], conversation: "+ops", time: time)
   }
 
-  private static var translation: Translated { Translated(digested, "t", "de") }
+  private static var translations: [any Record] {
+    let message = DigestMessage(
+      Message(
+        id: id, conversationID: id, conversation: bareMessage.conversation, seq: 7, sender: bob, text: "hi",
+        createdAt: time, status: .sent, nonce: nil))
+    return message.map { [Translated($0, "t", "de")] } ?? []
+  }
 
   /// The records of a stream, which always have a cursor; their other members are all set or only the required ones.
   private static func stream(_ message: Message, _ conversation: Conversation) -> [any Record] {
@@ -106,9 +109,9 @@ struct RecordsTests {
       MessagingEvent.readReceipt(receipt(.read, in: "ops"), cursor),
       MessagingEvent.deliveryReceipt(receipt(.delivery, in: "ops"), cursor), marked(in: "ops"),
       MessagingEvent.messageDeleted(deletion(seq: 7), cursor), MessagingEvent.reaction(reaction("👍"), cursor),
-      report("r", "t"), point(who: "bob", until: "friday", .asks), translation,
+      report("r", "t"), point(who: "bob", until: "friday", .asks),
       ErrorRecord(line: 3, DMError(.unknownUser, "m", subject: "s").answering(nonce: "n"), message: "m"),
-    ] + stream(message, conversation) + upkeepRecords(isFull: true) + hubRecords(isFull: true)
+    ] + translations + stream(message, conversation) + upkeepRecords(isFull: true) + hubRecords(isFull: true)
       + usageRecords
   }
 
@@ -120,9 +123,9 @@ struct RecordsTests {
       ),
       bareMessage, bareAttachment, bareConversation, receipt(.read), receipt(.delivery, at: nil), marked(in: nil),
       deletion(seq: nil), reaction(nil),
-      report(nil, nil), point(who: nil, until: nil, nil), translation,
+      report(nil, nil), point(who: nil, until: nil, nil),
       ErrorRecord(line: nil, DMError(.busy, "m"), message: "m"),
-    ] + stream(bareMessage, bareConversation) + upkeepRecords(isFull: false) + hubRecords(isFull: false)
+    ] + translations + stream(bareMessage, bareConversation) + upkeepRecords(isFull: false) + hubRecords(isFull: false)
       + usageRecords
   }
 

@@ -47,6 +47,30 @@ import Testing
     try Contract.check(outcome.output, of: "dm-tail", at: #_sourceLocation)
   }
 
+  /// A model that translates each message into itself.
+  private static let echo = "jq -cR 'fromjson? | objects | {ref, text}'"
+
+  @Test(arguments: [SIGTERM, SIGINT])
+  func `dm-digest whose translations nobody reads is ended by a signal`(number: Int32) throws {
+    let f = try long()
+    let options = ["bob", "--since", "1", "--translate", "de", "--tokens", "100000", "--model", Self.echo]
+    let live = try LiveProcess(f, "dm-digest", options, as: "alice")
+    // The first translations fill the pipe, so the program waits for a reader.
+    _ = try live.record()
+    live.process.send(number)
+    let outcome = live.finish()
+    #expect(outcome.status == .signal(number))
+  }
+
+  @Test func `dm-digest stops without an error text when the reader of its translations goes away`() throws {
+    let f = try long()
+    let outcome = try f.shell(
+      "{ dm-digest bob --since 1 --translate de --tokens 100000 --model \"\(Self.echo)\"; echo $? >&2; } | head -n 1",
+      as: "alice", validatedAs: "dm-digest")
+    #expect(try outcome.records.count == 1)
+    #expect(outcome.stderr == "\(128 + SIGPIPE)\n")
+  }
+
   @Test(arguments: [SIGTERM, SIGINT])
   func `dm-send that waits for a line is ended by a signal`(number: Int32) throws {
     let f = try long()
