@@ -1,5 +1,5 @@
 """What bench/meaning needs of Python: texts, their vectors, and the exact order of messages."""
-import json, os, random, subprocess, sys
+import json, os, random, subprocess, sys, time
 
 
 def model():
@@ -25,7 +25,8 @@ def texts(count):
         number = len(seen)
         seen.add(text)
         print(json.dumps({"conversation": f"group {number % 1000}", "sender": "me", "text": text,
-                          "created_at": "2020-09-13T12:26:%02d.%06dZ" % (number % 60, number % 1000000), "nonce": f"n{number}"}))
+                          "created_at": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(1600000000 + number)),
+                          "nonce": f"n{number}"}))
 
 
 def recall(path, search):

@@ -30,7 +30,7 @@ package struct Answer: Record {
     }
   }
 
-  private init(question: String, text: String?, references: [String]) {
+  init(question: String, text: String?, references: [String]) {
     (self.question, self.text, self.references) = (question, text, references)
   }
 

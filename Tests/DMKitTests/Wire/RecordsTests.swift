@@ -13,7 +13,12 @@ struct RecordsTests {
   /// A message with all fields.
   ///
   /// No real message has all of them, but the writer writes every field that is set.
-  static let message = Message(
+  static let message = {
+    var message = sent
+    message.likeness = 0.5
+    return message
+  }()
+  private static let sent = Message(
     id: id, conversationID: id, conversation: ConversationLabel(title: "ops", isGroup: true, reference: "+ops"), seq: 7,
     sender: Handle(stored: "bob"), senderName: "Bob", isMine: true, isUnread: true, readByCount: 1, readBy: [bob],
     text: "hi", createdAt: time,
@@ -69,12 +74,15 @@ struct RecordsTests {
       .priority, "t", who: who, until: until, reason: reason, references: ["+ops:7"], conversation: "+ops", time: time)
   }
 
-  private static var translations: [any Record] {
+  private static var translationsAndAnswers: [any Record] {
     let message = DigestMessage(
       Message(
         id: id, conversationID: id, conversation: bareMessage.conversation, seq: 7, sender: bob, text: "hi",
         createdAt: time, status: .sent, nonce: nil))
-    return message.map { [Translated($0, "t", "de")] } ?? []
+    let answers = [
+      Answer(question: "q", text: "t", references: ["+ops:7"]), Answer(question: "q", text: nil, references: []),
+    ]
+    return answers + (message.map { [Translated($0, "t", "de")] } ?? [])
   }
 
   /// The records of a stream, which always have a cursor; their other members are all set or only the required ones.
@@ -111,7 +119,7 @@ struct RecordsTests {
       MessagingEvent.messageDeleted(deletion(seq: 7), cursor), MessagingEvent.reaction(reaction("👍"), cursor),
       report("r", "t"), point(who: "bob", until: "friday", .asks),
       ErrorRecord(line: 3, DMError(.unknownUser, "m", subject: "s").answering(nonce: "n"), message: "m"),
-    ] + translations + stream(message, conversation) + upkeepRecords(isFull: true) + hubRecords(isFull: true)
+    ] + translationsAndAnswers + stream(message, conversation) + upkeepRecords(isFull: true) + hubRecords(isFull: true)
       + usageRecords
   }
 
@@ -125,7 +133,7 @@ struct RecordsTests {
       deletion(seq: nil), reaction(nil),
       report(nil, nil), point(who: nil, until: nil, nil),
       ErrorRecord(line: nil, DMError(.busy, "m"), message: "m"),
-    ] + translations + stream(bareMessage, bareConversation) + upkeepRecords(isFull: false) + hubRecords(isFull: false)
+    ] + translationsAndAnswers + stream(bareMessage, bareConversation) + upkeepRecords(isFull: false) + hubRecords(isFull: false)
       + usageRecords
   }
 
@@ -217,7 +225,8 @@ struct RecordsTests {
         + #""reactions":{"👍":["bob"]},"edited_at":"2026-11-21T14:30:00.123456Z","#
         + #""expires_at":"2026-11-21T14:30:00.123456Z","deleted_at":"2026-11-21T14:30:00.123456Z","#
         + #""failure":"refused_by_hub","replaces":"019ac5f2-0a3b-7c4d-8e5f-0123456789ab","#
-        + #""system_kind":"user_joined","subject":"bob","duplicate":true,"line":3,"snippet":"**hi**","is_truncated":true}"#
+        + #""system_kind":"user_joined","subject":"bob","duplicate":true,"line":3,"snippet":"**hi**","likeness":0.5,"#
+        + #""is_truncated":true}"#
         + "\n")
   }
 
