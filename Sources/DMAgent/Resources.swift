@@ -59,7 +59,9 @@ enum Resources {
     do {
       let reference = try scope.conversation(.id(id))
       let conversation = try scope.messenger.conversation(reference)
-      let (messages, _) = try AgentTool.history(HistoryQuery(reference), scope)
+      var query = HistoryQuery(reference)
+      query.isOpening = true
+      let (messages, _) = try AgentTool.history(query, scope)
       return { write(conversation, messages, at: uri, scope, to: &$0) }
     } catch let error as DMError {
       // Hides whether other users have a conversation with this id.

@@ -1,9 +1,10 @@
+internal import DMDigest
 internal import DMJSON
 internal import DMKit
 
 extension AgentTool {
   /// The tools that change nothing.
-  static let reading = [listConversations, readHistory, search]
+  static let reading = [listConversations, readHistory, search, digest]
 
   private static let listConversations = AgentTool(
     .listConversations, title: "List conversations",
@@ -39,6 +40,18 @@ extension AgentTool {
     .readHistory, title: "Read messages",
     "Returns messages of a conversation, oldest first. Does not mark them as read; mark_read does that.", .nothing
   ) { arguments, scope in
+    var query = try historyQuery(arguments, scope)
+    query.isOpening = true
+    query.limit = arguments.count("limit") ?? 30
+    let (messages, cursor) = try history(query, scope)
+    return { json in
+      json.list("messages", messages)
+      json.member("cursor", cursor.map(scope.shown))
+    }
+  }
+
+  /// A query for the messages that the arguments name.
+  private static func historyQuery(_ arguments: ToolArguments, _ scope: Scope) throws -> HistoryQuery {
     var query = HistoryQuery()
     if let conversation = try arguments.conversation() {
       query.conversations = [conversation]
@@ -48,22 +61,37 @@ extension AgentTool {
     query.before = try arguments.bound("before")
     query.since = try arguments.bound("since")
     query.unreadOnly = arguments.flag("unread_only")
-    query.limit = arguments.count("limit") ?? 30
-    let (messages, cursor) = try history(query, scope)
-    return { json in
-      json.list("messages", messages)
-      json.member("cursor", cursor.map(scope.shown))
-    }
+    return query
   }
 
   /// All messages of a query, and the cursor after them.
   static func history(_ query: HistoryQuery, _ scope: Scope) throws -> ([Message], Cursor?) {
-    var query = query
-    query.isOpening = true
     let history = try scope.messenger.history(query)
     var messages: [Message] = []
     while case let batch = try history.next(), !batch.isEmpty { messages += batch }
     return (try scope.labeled(messages), history.cursor)
+  }
+
+  /// The digest that needs no model, because the agent is one.
+  private static let digest = AgentTool(
+    .digest, title: "Digest messages",
+    "Returns the points of messages: what needs you, action items, decisions, questions that nobody has answered, and "
+      + "a summary. Each point has the refs of its messages. Points are found by phrases and are guesses: some are "
+      + "missing, others are wrong. Without since and before, reads the unread messages. Does not mark them as read.",
+    .nothing
+  ) { arguments, scope in
+    var query = try historyQuery(arguments, scope)
+    if query.since == nil, query.before == nil { query.unreadOnly = true }
+    query.limit = arguments.count("limit") ?? 1000
+    let messages = try history(query, scope).0.compactMap(DigestMessage.init)
+    let digest = Digest(
+      try Cues(), for: scope.messenger.identity.handle,
+      kinds: arguments.texts("kinds").compactMap(DigestPoint.Kind.init), limit: arguments.count("summary_points") ?? 5)
+    let points = digest.points(messages)
+    return { json in
+      json.list("points", points)
+      json.member("message_count", messages.count)
+    }
   }
 
   private static let search = AgentTool(

@@ -14,7 +14,7 @@ package struct DMMCP: Program {
     examples: [
       ("dm-mcp --as bot", "the command that an agent starts, to act as the user bot"),
       ("dm-mcp --as bob --read-only --only +ops", "an agent that reads one group, and cannot send"),
-    ], writes: ["conversation", "message", "reaction", "marked", "error"])
+    ], writes: ["conversation", "message", "digest", "reaction", "marked", "error"])
 
   package static func run(_ call: Invocation) throws {
     try call.arguments.atMost(0)

@@ -5,7 +5,7 @@
 people
 dm-user -q --as alice add bot
 dm-send -q --as alice bot 'hello, bot'
-dm-send -q --as bob bot 'what is it that you do?'
+dm-send -q --as bob bot 'can you send the figures of the last week by friday?'
 
 hello='{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},
   "clientInfo":{"name":"a script","version":"1"}}}'
@@ -19,9 +19,9 @@ agent() { (printf '%s\n' "$hello"; cat) | dm-mcp --as bot "$@" 2>"$work/agent.er
 is "$(printf '%s\n' "$hello" | dm-mcp --as bot | jq -c '[.id, .result.protocolVersion, .result.serverInfo.name]')" \
   '[0,"2025-06-18","dm-mcp"]' "it greets"
 is "$(echo '{"jsonrpc":"2.0","id":1,"method":"tools/list"}' | agent | jq -r '.result.tools[].name' | paste -sd ' ')" \
-  'list_conversations read_history search wait_for_message send react mark_read' "its tools"
+  'list_conversations read_history search digest wait_for_message send react mark_read' "its tools"
 is "$(echo '{"jsonrpc":"2.0","id":1,"method":"tools/list"}' | agent --read-only | jq -r '.result.tools[].name' | paste -sd ' ')" \
-  'list_conversations read_history search wait_for_message' "those of an agent that only reads"
+  'list_conversations read_history search digest wait_for_message' "those of an agent that only reads"
 
 is "$(call 1 read_history '{"conversation":"alice"}' | agent | jq -c '.result.structuredContent.messages[]')" \
   "$(dm-tail --as bot --peek alice)" "messages are as dm-tail prints them"
@@ -29,6 +29,8 @@ is "$(call 1 list_conversations '{}' | agent | jq -c '.result.structuredContent.
   "$(dm-list --as bot)" "conversations are as dm-list prints them"
 is "$(call 1 search '{"query":"hello"}' | agent | jq -c '.result.structuredContent.messages[]')" \
   "$(dm-search --as bot hello)" "hits are as dm-search prints them"
+is "$(call 1 digest '{"since":"1h"}' | agent | jq -c '.result.structuredContent.points[]')" \
+  "$(dm-digest --as bot --since 1h)" "points are as dm-digest prints them"
 is "$(call 1 read_history '{}' | agent | jq -r '.result.content[0].text' | sed 1d | jq -c '.messages[].text')" \
   "$(dm-tail --as bot --peek | jq -c .text)" "the text has the same, after one line that says what it is"
 

@@ -88,6 +88,32 @@ extension RecordSchema {
         limit(20, of: "messages"),
       ], result: [messages])
 
+    package static let digest = RecordSchema.Tool(
+      name: "digest",
+      arguments: [
+        Field("conversation", .string, optional: true, note: conversationNote + " All your conversations if left out."),
+        Field("before", .string, optional: true, note: "Read only messages before this message or time. " + boundNote),
+        Field(
+          "since", .string, optional: true,
+          note: "Read this message and later ones, or messages since this time. " + boundNote),
+        Field(
+          "unread_only", .boolean, optional: true,
+          note: "Read only unread messages; always so if neither since nor before is given."),
+        Field(
+          "kinds", .list(.words(DigestPoint.Kind.allCases.map(\.rawValue))), optional: true,
+          note: "Only points of these kinds; all kinds if left out."),
+        Field(
+          "summary_points", .count(0...100), optional: true,
+          note: "The maximum number of summary points for each conversation; 5 if left out."),
+        Field(
+          "limit", .count(1...10_000), optional: true,
+          note: "The maximum number of messages to read: the newest that match; 1000 if left out."),
+      ],
+      result: [
+        Field("points", .list(.record("digest"))),
+        Field("message_count", .integer, note: "How many messages with a text were read."),
+      ])
+
     package static let send = RecordSchema.Tool(
       name: "send",
       arguments: [

@@ -103,6 +103,7 @@ import Testing
       call("send", #"{"conversation":"alice","text":"x","nonce":null}"#),
       call("read_history", #"{"limit":201}"#), call("read_history", #"{"limit":"5"}"#),
       call("read_history", #"{"unread_only":1}"#), call("search", #"{"has":["luck"]}"#),
+      call("digest", #"{"kinds":["rumor"]}"#), call("digest", #"{"limit":10001}"#),
       call("search", #"{"query":"x","conversations":"alice"}"#), call("list_conversations", #"{"sender":"alice"}"#),
       line("resources/read"), line("resources/list", #"{"cursor":"x"}"#), line("tools/list", #"{"cursor":"x"}"#),
     ]
@@ -127,7 +128,7 @@ import Testing
   @Test(arguments: ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"])
   func `the server accepts each protocol revision that it supports`(revision: String) throws {
     let live = try server(fixture(), revision)
-    #expect(try ask(live, "tools/list")["result"]?["tools"]?.array.count == 7)
+    #expect(try ask(live, "tools/list")["result"]?["tools"]?.array.count == 8)
     #expect(live.finish().status == .exit(0))
   }
 

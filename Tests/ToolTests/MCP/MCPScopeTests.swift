@@ -6,8 +6,8 @@ struct MCPScopeTests {
   private func fixture() throws -> ToolFixture {
     let f = try ToolFixture()
     try f.addUsers("alice", "bot", "carol")
-    try f.done("dm-send", ["bot", "hello"], as: "alice")
-    try f.done("dm-send", ["bot", "not for the agent"], as: "carol")
+    try f.done("dm-send", ["bot", "hello, can you approve the invoice?"], as: "alice")
+    try f.done("dm-send", ["bot", "not for the agent, can you approve it?"], as: "carol")
     return f
   }
 
@@ -18,6 +18,7 @@ struct MCPScopeTests {
     for _ in 1...2 {
       texts.append("\(try server.call("read_history"))")
       texts.append("\(try server.call("list_conversations"))")
+      texts.append("\(try server.call("digest", #"{"since":"1h"}"#))")
       texts.append("\(try server.call("wait_for_message", #"{"timeout_seconds":0}"#))")
       texts.append("\(try server.ask("resources/list"))")
     }
@@ -36,12 +37,12 @@ struct MCPScopeTests {
   @Test func `with --only, references and search order do not depend on other conversations`() throws {
     let f = try fixture()
     try f.done("dm-conversation", ["create", "--title", "ops", "bot"], as: "alice")
-    for text in ["foo one", "bar two"] { try f.done("dm-send", ["+ops", text], as: "alice") }
+    for text in ["foo one", "bar two, can somebody approve it?"] { try f.done("dm-send", ["+ops", text], as: "alice") }
     func seen() throws -> String {
       let server = try MCPServer(f, ["--only", "+ops"], as: "bot")
       let answers = [
         try server.call("read_history"), try server.call("search", #"{"query":"foo OR bar"}"#),
-        try server.call("wait_for_message", #"{"timeout_seconds":0}"#),
+        try server.call("wait_for_message", #"{"timeout_seconds":0}"#), try server.call("digest", #"{"since":"1h"}"#),
         try server.call("send", #"{"conversation":"+ops","text":"same","nonce":"n"}"#),
       ]
       #expect(server.live.finish().status == .exit(0))

@@ -88,7 +88,8 @@ import Testing
     let server = try MCPServer(f, as: "vincentq")
     for (tool, arguments) in [
       ("list_conversations", "{}"), ("read_history", #"{"conversation":"ursulaq"}"#),
-      ("search", #"{"query":"hushword"}"#), ("mark_read", #"{"conversation":"ursulaq","up_to":"-1"}"#),
+      ("search", #"{"query":"hushword"}"#), ("digest", "{}"),
+      ("mark_read", #"{"conversation":"ursulaq","up_to":"-1"}"#),
       ("send", #"{"conversation":"ursulaq","text":"agentword","nonce":"nonceword"}"#),
     ] {
       let result = try server.call(tool, arguments)
