@@ -21,7 +21,7 @@ struct ChatModel {
     case sent, changed
     case notice(String)
     case offer(Message)
-    case panel([String], notice: String?)
+    case panel(Panel, notice: String?)
     case messages(before: [Message], after: [Message])
     case end(End)
   }
@@ -187,8 +187,8 @@ extension ChatModel {
     case .changed: break
     case .notice(let text): say(text)
     case .offer(let message): offer(message)
-    case .panel(let lines, let notice):
-      panel = Panel(lines)
+    case .panel(let panel, let notice):
+      self.panel = panel
       if let notice { say(notice) }
     case .messages(let before, let after):
       if before.isEmpty, after.isEmpty { return lack.newest = true }

@@ -22,10 +22,11 @@ struct Commands {
     case .delete: try acts.delete(rest)
     case .attach: try acts.attach(rest, progress: progress)
     case .search: return try search(rest)
+    case .digest: return try digest(rest)
     case .go: return try go(rest)
     case .mute: return .notice(try acts.mute() ? "muted" : "no longer muted")
     case .list: return .end(.list)
-    case .help: return .panel(Entered.help, notice: nil)
+    case .help: return .panel(Panel(Entered.help), notice: nil)
     case .quit: return .end(.quit)
     }
     return .changed
@@ -47,7 +48,13 @@ struct Commands {
     if lines.isEmpty { return .notice("nothing here matches '\(words)'; 'wor*' finds what begins with 'wor'") }
     let count = counted(lines.count, "message")
     let newest = lines.count < Conversing.mostFound ? "" : "the newest "
-    return .panel(lines.reversed(), notice: "\(newest)\(count); /go N goes to one, Esc back")
+    return .panel(Panel(lines.reversed()), notice: "\(newest)\(count); /go N goes to one, Esc back")
+  }
+
+  private func digest(_ words: String) throws -> ChatModel.Outcome {
+    let lines = try DigestLines(acts).made(of: words)
+    return lines.count == 1
+      ? .notice(lines[0]) : .panel(Panel(lines, atTop: true), notice: "/go N goes to a message, Esc back")
   }
 
   private func go(_ words: String) throws -> ChatModel.Outcome {

@@ -30,7 +30,7 @@ struct Completion {
     case .attach: return (rest, try Conversing.files(rest))
     case .react where word.hasPrefix(":"): return (word, shortCodes(word))
     case .edit where rest == word: return (word, numbers(word, model, of: \.isMine))
-    case .reply, .delete, .go, .react:
+    case .reply, .delete, .digest, .go, .react:
       return (word, rest == word ? numbers(word, model) { _ in true } : try names(word, model))
     default: return (word, try names(word, model))
     }

@@ -9,8 +9,10 @@ struct Conversing {
   /// A group is named by its id, because its title can change, and another group can then get that title.
   let conversation: ConversationReference
   private let name: String
+  /// The number of the first message that was unread when the conversation was opened; nil if there was none.
+  private(set) var firstUnread: Int?
 
-  /// - Throws: `unknown_conversation`, `ambiguous_title` or `not_allowed`.
+  /// - Throws: `unknown_user`, `unknown_conversation`, `ambiguous_title` or `not_allowed`.
   init(_ messenger: Messenger, _ reference: ConversationReference) throws {
     self.messenger = messenger
     if case .direct = reference {
@@ -19,6 +21,7 @@ struct Conversing {
       let found = try messenger.conversation(reference)
       (conversation, name) = (.id(found.id), TextFormat.name(found, for: messenger.identity.handle))
     }
+    firstUnread = try existing()?.firstUnreadSeq
   }
 
   /// The text of an error, with the name of the conversation instead of its id.

@@ -33,7 +33,7 @@ package struct DMChat: Program {
   private static func inWindow(_ call: Invocation, _ conversation: ConversationReference?) throws {
     // The name is checked before the window uses the terminal, so that an unknown name causes an ordinary error
     // message.
-    if let conversation { _ = try Conversing(call.messenger(), conversation).existing() }
+    if let conversation { _ = try Conversing(call.messenger(), conversation) }
     let window = try Window()
     call.keepsWarnings = true
     do {

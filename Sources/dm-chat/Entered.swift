@@ -8,7 +8,7 @@ enum Entered: Equatable {
   case command(Command, rest: String)
 
   enum Command: String, CaseIterable {
-    case reply, edit, react, delete, attach, search, go, mute, list, help, quit
+    case reply, edit, react, delete, attach, search, digest, go, mute, list, help, quit
 
     /// The operands of the command, and its effect, for /help.
     var help: (operands: String, meaning: String) {
@@ -19,6 +19,7 @@ enum Entered: Equatable {
       case .delete: ("N [everyone]", "delete N for yourself, or for all")
       case .attach: ("FILE", "send a file")
       case .search: ("WORDS", "search this conversation")
+      case .digest: ("[N]", "points of what was unread, or since N")
       case .go: ("N", "go to message N")
       case .mute: ("", "mute the conversation, or unmute it")
       case .list: ("", "go to another conversation")

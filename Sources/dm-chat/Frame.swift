@@ -74,8 +74,8 @@ extension ChatModel {
     if isHubLost { parts.append("the hub cannot be reached") }
     if cannotMark { parts.append("the store cannot be written to") }
     if let panel {
-      let hasMore = panel.visible(max(1, layout.height - 2), layout).hasMore
-      parts.append(hasMore ? "PageUp shows more, Esc goes back" : "Esc goes back")
+      let more = panel.visible(max(1, layout.height - 2), layout).more
+      parts.append(more.map { "\($0) shows more, Esc goes back" } ?? "Esc goes back")
     } else if loaded.isScrolled {
       parts.append("Esc goes to the end")
     }
@@ -98,22 +98,26 @@ struct Layout {
   func rows(of message: Message) -> [[UInt8]] { rows(of: TextFormat.line(message, for: me)) }
 }
 
-/// The lines of /help or of a search, shown instead of the conversation.
+/// The lines of /help, of a search or of a digest, shown instead of the conversation.
 struct Panel {
   private let lines: [String]
-  /// How many rows are below the screen.
-  private var hidden = 0
+  /// How many rows are below the screen; a number that is too large stands for the largest possible one.
+  private var hidden: Int
 
-  init(_ lines: [String]) { self.lines = lines }
+  /// - Parameter atTop: whether the first rows are shown first, instead of the last ones.
+  init(_ lines: [String], atTop: Bool = false) { (self.lines, hidden) = (lines, atTop ? .max : 0) }
 
-  /// The rows that fit, and whether there are more rows above them.
-  func visible(_ height: Int, _ layout: Layout) -> (rows: [[UInt8]], hasMore: Bool) {
-    let rows = lines.flatMap(layout.rows).dropLast(hidden)
-    return (rows.suffix(height), rows.count > height)
+  /// The rows that fit, and the key that shows more rows: those above them, or if there are none, those below them.
+  func visible(_ height: Int, _ layout: Layout) -> (rows: [[UInt8]], more: String?) {
+    let rows = lines.flatMap(layout.rows)
+    let hidden = max(0, min(hidden, rows.count - height))
+    let above = rows.count - hidden - height
+    return (rows.dropLast(hidden).suffix(height), above > 0 ? "PageUp" : hidden > 0 ? "PageDown" : nil)
   }
 
   /// Scrolls back by some rows, or forward if the number is negative.
   mutating func goBack(_ count: Int, height: Int, _ layout: Layout) {
-    hidden = max(0, min(hidden + count, lines.flatMap(layout.rows).count - height))
+    let most = max(0, lines.flatMap(layout.rows).count - height)
+    hidden = max(0, min(min(hidden, most) + count, most))
   }
 }

@@ -57,7 +57,7 @@ final class Picker {
     if filter.isEmpty { return nil }
     do {
       let reference = try ConversationReference(filter.text)
-      _ = try Conversing(messenger, reference).existing()
+      _ = try Conversing(messenger, reference)
       return reference
     } catch let error as DMError where !error.code.isFatal {
       fault = error.text

@@ -122,6 +122,7 @@ extension PlainChat {
       case .search:
         let lines = try acts.search(rest)
         return lines.isEmpty ? ["nothing here matches"] : lines.reversed()
+      case .digest: return try DigestLines(acts).made(of: rest)
       case .mute: return [try acts.mute() ? "muted" : "no longer muted"]
       case .help: return Entered.plainHelp
       case .go, .list: throw usage("/\(command.rawValue) needs a window, which --plain does not have")

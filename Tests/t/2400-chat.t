@@ -62,6 +62,10 @@ keys a C-u
 text a '//slash'
 keys a Enter
 shows b '*6 alice: /slash*' 'two slashes send one'
+text a '/digest 1'
+keys a Enter
+shows a '5 messages since 1: points are guesses*-- /go N goes to a message, Esc back --*' '/digest'
+keys a Escape
 text a '/search first'
 keys a Enter
 shows a '*bob:3 Bob Ångström (bob): *first*1 message; /go N*' '/search'
@@ -188,6 +192,11 @@ is "$(grep -c -e /go -e /list "$work/out")" 0 'without the commands that need a 
 printf '/react :tada:\n' | dm-chat --plain --as bob alice >/dev/null
 is "$(dm-tail --as bob alice -n all --peek | jq -r 'select(.reactions != null) | .sender')" alice \
   'a reaction without a number is one to the last message of others'
+dm-send -q --as alice bob 'can you send the figures of the last week by friday?'
+like "$(printf '/digest\n/digest 1 2\n' | dm-chat --plain --as bob alice 2>&1)" "*1 message since the first unread one: points are guesses
+Needs you
+  * alice (asks): can you send the figures of the last week by friday[?]
+*line 2: write /digest, or*" '/digest says what was unread'
 like "$(cat "$work/err")" "dm-chat: line 3: there is no command '/nothing'*dm-chat: line 4: the line is not UTF-8*" \
   'and errors on standard error, with their lines'
 is "$(tr -d '\040-\176\n\200-\377' <"$work/out" | wc -c)" 0 'without a control character'
