@@ -116,4 +116,11 @@ picture "$pages/docs/terminal.svg" >"$work/session"
 play "$work/session"
 [ "$commands" -ge 20 ]
 is $? 0 "the picture shows $commands commands"
+
+export DM_STORE="$work/digest"
+people
+picture "$pages/docs/digest.svg" >"$work/session"
+play "$work/session"
+[ "$commands" -ge 16 ]
+is $? 0 "the picture of a digest shows $commands commands"
 done_testing
