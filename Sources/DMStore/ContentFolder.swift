@@ -101,7 +101,7 @@ package struct ContentFolder {
   /// - Returns: the size of the removed content in bytes; nil if the content was not removed.
   package func remove(_ hash: ContentHash, before time: Timestamp) throws -> Int? {
     guard let status = status(of: hash), isOlder(status, than: time) else { return nil }
-    // Another process may install an equal content at any moment. The file is renamed first, and checked again, so that
+    // Another process may install an equal content at any time. The file is renamed first, and checked again, so that
     // a newer file is not removed.
     let removed = "\(path)/\(Self.removedPrefix)\(hash)"
     guard try attempt({ try moveFile(path(of: hash), to: removed) }) else { return nil }
