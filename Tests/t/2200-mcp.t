@@ -5,7 +5,7 @@
 people
 dm-user -q --as alice add bot
 dm-send -q --as alice bot 'hello, bot'
-dm-send -q --as bob bot 'what is it that you do?'
+dm-send -q --as bob bot 'can you send the figures of the last week by friday?'
 
 hello='{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},
   "clientInfo":{"name":"a script","version":"1"}}}'
