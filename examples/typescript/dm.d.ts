@@ -50,6 +50,7 @@ export interface Message {
   duplicate?: boolean;
   line?: number;
   snippet?: string;
+  likeness?: number;
   is_truncated?: boolean;
   cursor?: string;
   as_of?: string;
@@ -105,6 +106,7 @@ export interface MessageUpdated {
   duplicate?: boolean;
   line?: number;
   snippet?: string;
+  likeness?: number;
   is_truncated?: boolean;
   changed: Array<"text" | "seq" | "created_at" | "status">;
   cursor?: string;

@@ -74,15 +74,12 @@ struct RecordsTests {
       .priority, "t", who: who, until: until, reason: reason, references: ["+ops:7"], conversation: "+ops", time: time)
   }
 
-  private static var translationsAndAnswers: [any Record] {
+  private static var translations: [any Record] {
     let message = DigestMessage(
       Message(
         id: id, conversationID: id, conversation: bareMessage.conversation, seq: 7, sender: bob, text: "hi",
         createdAt: time, status: .sent, nonce: nil))
-    let answers = [
-      Answer(question: "q", text: "t", references: ["+ops:7"]), Answer(question: "q", text: nil, references: []),
-    ]
-    return answers + (message.map { [Translated($0, "t", "de")] } ?? [])
+    return message.map { [Translated($0, "t", "de")] } ?? []
   }
 
   /// The records of a stream, which always have a cursor; their other members are all set or only the required ones.
@@ -118,8 +115,9 @@ struct RecordsTests {
       MessagingEvent.deliveryReceipt(receipt(.delivery, in: "ops"), cursor), marked(in: "ops"),
       MessagingEvent.messageDeleted(deletion(seq: 7), cursor), MessagingEvent.reaction(reaction("👍"), cursor),
       report("r", "t"), point(who: "bob", until: "friday", .asks),
+      Answer(question: "q", text: "t", references: ["+ops:7"]),
       ErrorRecord(line: 3, DMError(.unknownUser, "m", subject: "s").answering(nonce: "n"), message: "m"),
-    ] + translationsAndAnswers + stream(message, conversation) + upkeepRecords(isFull: true) + hubRecords(isFull: true)
+    ] + translations + stream(message, conversation) + upkeepRecords(isFull: true) + hubRecords(isFull: true)
       + usageRecords
   }
 
@@ -131,9 +129,9 @@ struct RecordsTests {
       ),
       bareMessage, bareAttachment, bareConversation, receipt(.read), receipt(.delivery, at: nil), marked(in: nil),
       deletion(seq: nil), reaction(nil),
-      report(nil, nil), point(who: nil, until: nil, nil),
+      report(nil, nil), point(who: nil, until: nil, nil), Answer(question: "q", text: nil, references: []),
       ErrorRecord(line: nil, DMError(.busy, "m"), message: "m"),
-    ] + translationsAndAnswers + stream(bareMessage, bareConversation) + upkeepRecords(isFull: false) + hubRecords(isFull: false)
+    ] + translations + stream(bareMessage, bareConversation) + upkeepRecords(isFull: false) + hubRecords(isFull: false)
       + usageRecords
   }
 
