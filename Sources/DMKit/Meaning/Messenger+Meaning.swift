@@ -3,7 +3,9 @@ internal import DMStore
 
 /// What the messages that a search by meaning finds shall be like.
 public enum SearchExample: Sendable {
+  /// A text, such as a sentence that a person writes to describe what they look for.
   case text(String)
+  /// A message with a text, which is not among the results itself.
   case message(MessageReference)
 }
 
@@ -26,7 +28,8 @@ extension Messenger {
   /// vectors are kept. If the program fails, or if there is none, messages are found by the rarest words of the example.
   ///
   /// - Parameters:
-  ///   - request: its words are not used.
+  ///   - example: the text or the message.
+  ///   - request: which messages may be found, and how many; its words are not used.
   ///   - program: computes the vectors; nil for none.
   ///   - onTick: called about five times a second while the program runs; an error that it throws ends the search.
   /// - Throws: the errors of `search` and `onTick`; `unknown_message` for the example.
@@ -54,6 +57,9 @@ extension Messenger {
 
   /// Computes the vectors of all messages that have none.
   ///
+  /// - Parameters:
+  ///   - program: computes the vectors.
+  ///   - onTick: called about five times a second while the program runs; an error that it throws ends the work.
   /// - Returns: how many vectors were computed, and why others were not; nil if all were.
   /// - Throws: the errors of `onTick` and of the store.
   public func computeVectors(

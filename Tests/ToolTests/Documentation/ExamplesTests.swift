@@ -47,6 +47,10 @@ import Testing
     // a child process of another test.
     try FileManager.default.createSymbolicLink(
       atPath: folder + "/llm", withDestinationPath: "\(repository)/Tests/Fixtures/digest/llm")
+    try FileManager.default.createDirectory(atPath: folder + "/examples", withIntermediateDirectories: true)
+    try FileManager.default.createSymbolicLink(
+      atPath: folder + "/examples/vectors", withDestinationPath: "\(repository)/Tests/Fixtures/digest/vectors")
+    f.set("DM_EMBED", "\(folder)/examples/vectors")
     f.set("PATH", "\(folder):\(f.environment(as: nil)["PATH"] ?? "")")
     f.set("question", "why?")
     let line = #"{"conversation":"old","sender":"dave","text":"hi","created_at":"2020-01-01T00:00:00Z","nonce":"1"}"#
