@@ -41,10 +41,12 @@ def recall(path, search):
     queries = random.sample(chat(), 50)
     found_all = 0
     for query in queries:
+        # A space at the end, so that the example is never taken for a reference to a message.
+        query += " "
         scores = vectors @ model_.embed([query], norm=True)[0].astype(numpy.float32)
         exact = {pool[i] for i in numpy.argsort(-scores)[:10]}
-        # A space at the end, so that the example is never taken for a reference to a message.
-        output = subprocess.run(search.split() + ["-n", "10", "--like", query + " "], capture_output=True, text=True, check=True).stdout
+        output = subprocess.run(
+            search.split() + ["-n", "10", "--like", query], capture_output=True, text=True, check=True).stdout
         found_all += len(exact & {json.loads(line)["text"] for line in output.splitlines()})
     print(f"recall of the best 10 of {len(pool)}, {len(queries)} queries: {found_all / len(queries) / 10:.3f}")
 

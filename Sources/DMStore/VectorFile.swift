@@ -17,6 +17,8 @@ package struct VectorFile {
     package let last: MessageKey
     /// A number that changes when the user sees other messages than before.
     package let visibility: UInt64
+    /// Whether some of these messages were edited or deleted since then.
+    package fileprivate(set) var hasOutdated = false
 
     package init(last: MessageKey, visibility: UInt64) {
       self.last = last
@@ -79,10 +81,14 @@ package struct VectorFile {
   // MARK: The header
 
   private static let mark = Array("dmvec001".utf8)
+  /// Where the header says that a vector was removed whose message may have another text.
+  private static let outdatedOffset = 40
 
   private func header(_ extent: Extent, _ store: Identifier) -> [UInt8] {
     var bytes = Self.mark
-    for number in [store.high, store.low, UInt64(bitPattern: extent.last.number), extent.visibility] {
+    for number in [
+      store.high, store.low, UInt64(bitPattern: extent.last.number), extent.visibility, extent.hasOutdated ? 1 : 0,
+    ] {
       withUnsafeBytes(of: number.littleEndian) { bytes += $0 }
     }
     return bytes + [UInt8](repeating: 0, count: VectorLayout.headerBytes - bytes.count)
@@ -90,18 +96,26 @@ package struct VectorFile {
 
   /// The extent in the header; nil if the file is not a file of vectors of this store.
   func header(of store: Store) throws -> Extent? {
-    guard let bytes = readFile(path, limit: 40), bytes.count == 40, bytes.starts(with: Self.mark) else { return nil }
+    let count = Self.outdatedOffset + 8
+    guard let bytes = readFile(path, limit: count), bytes.count == count, bytes.starts(with: Self.mark) else { return nil }
     let numbers = bytes.withUnsafeBytes { bytes in
-      (1...4).map { UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: 8 * $0, as: UInt64.self)) }
+      (1...5).map { UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: 8 * $0, as: UInt64.self)) }
     }
     guard try store.uuid() == Identifier(high: numbers[0], low: numbers[1]) else { return nil }
-    return Extent(last: MessageKey(number: Int64(bitPattern: numbers[2])), visibility: numbers[3])
+    var extent = Extent(last: MessageKey(number: Int64(bitPattern: numbers[2])), visibility: numbers[3])
+    extent.hasOutdated = numbers[4] != 0
+    return extent
   }
 
   package func extent(in store: Store) throws -> Extent? { try header(of: store) }
 
-  /// Records up to which message there are vectors.
+  /// Records up to which message there are vectors; the caller holds the write lock of the store.
   package func set(_ extent: Extent, in store: Store) throws {
+    var extent = extent
+    // A message may have been edited while the program computed other vectors.
+    if try header(of: store)?.hasOutdated == true {
+      extent.hasOutdated = try !VectorReader(self).outdated().isEmpty
+    }
     let file = try opened()
     try file.write(header(extent, store.uuid()))
     try file.sync()
@@ -133,6 +147,7 @@ package struct VectorFile {
     let slot = VectorLayout.Slot(key)
     let file = try opened()
     try grow(file, for: slot)
+    if isOutdated { try put([1 as UInt64], at: Self.outdatedOffset, in: file) }
     try put([isOutdated ? Check.outdated : Check.absent], at: layout.check(slot), in: file)
     try put([0 as Float], at: layout.scale(slot), in: file)
     try put([UInt64](repeating: 0, count: layout.words), at: layout.code(slot), in: file)

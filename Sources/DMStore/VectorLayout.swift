@@ -3,8 +3,8 @@ internal import DMModel
 /// Where the parts of a vector are in a file of vectors.
 ///
 /// The file has a header, and then blocks for 4,096 messages each. A block has four parts, each for all its messages: the
-/// checks, the scales, the codes and the numbers. So a search reads the checks and codes of all messages, which are a
-/// ninth of the file, and the numbers of a few.
+/// checks, the scales, the codes and the numbers. So a search reads the first three of all messages, which are a seventh
+/// of the file, and the numbers of a few.
 struct VectorLayout: Equatable {
   /// The number of dimensions of a vector.
   let dimension: Int

@@ -4,8 +4,8 @@ internal import Glibc
 
 /// A file that is mapped into memory while this value exists.
 ///
-/// Must be used only for private copies and other files that no process shortens: a read beyond the end of a file that
-/// was shortened kills this process (mmap(2)).
+/// Must be used only for private copies, because no process shortens them: a read beyond the end of a file that was
+/// shortened kills this process (mmap(2)).
 package struct MappedFile: ~Copyable {
   /// The bytes of the file, which are valid while the `MappedFile` exists.
   ///

@@ -66,6 +66,20 @@ package struct OpenFile: ~Copyable {
     return length < 0 ? nil : Array(bytes[..<length])
   }
 
+  /// Reads the bytes at an offset until the buffer is full: pread(2).
+  ///
+  /// - Throws: `io_error`, also if the file ends before.
+  package borrowing func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int) throws(DMError) {
+    var filled = 0
+    while filled < buffer.count {
+      let rest = UnsafeMutableRawBufferPointer(rebasing: buffer[filled...])
+      let count = pread(descriptor, rest.baseAddress, rest.count, off_t(offset + filled))
+      if count < 0, errno == EINTR { continue }
+      guard count > 0 else { throw fileError(.inputOutput, "read", path) }
+      filled += count
+    }
+  }
+
   /// - Throws: `io_error`.
   package borrowing func write(_ bytes: UnsafeRawBufferPointer) throws(DMError) {
     try writeAll(bytes, to: descriptor, path)

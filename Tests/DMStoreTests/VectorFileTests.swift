@@ -27,7 +27,7 @@ struct VectorFileTests {
 
   private func best(_ file: VectorFile, _ query: [Float], _ count: Int, among keys: KeySet? = nil) throws -> [Int64] {
     var found: [Int64] = []
-    try VectorMap(file).search(query, among: keys) { match in
+    try VectorReader(file).search(query, among: keys) { match in
       found.append(match.key.number)
       return found.count < count
     }
@@ -73,15 +73,15 @@ struct VectorFileTests {
     for (key, text) in [(first, "a"), (second, "b")] {
       try file.write([(key, VectorFile.check(of: text), vector(&random, 64))])
     }
-    #expect(try VectorMap(file).has(second, of: "b") && !VectorMap(file).has(second, of: "a"))
+    #expect(try VectorReader(file).has(second, of: "b") && !VectorReader(file).has(second, of: "a"))
     try store.vectors.remove(second)
-    #expect(try VectorMap(file).outdated() == [second])
+    #expect(try VectorReader(file).outdated() == [second])
     #expect(try best(file, vector(&random, 64), .max) == [1])
     let bytes = try #require(FileManager.default.contents(atPath: file.path))
     let start = file.layout.checks(of: 1)
     #expect(bytes[start...].filter { $0 != 0 }.count == 1, "the mark is all that is left of it")
     try file.remove(second, isOutdated: false)
-    #expect(try VectorMap(file).outdated().isEmpty)
+    #expect(try VectorReader(file).outdated().isEmpty)
   }
 
   @Test func `a file of another store, program, user or number of dimensions is not used`() throws {
@@ -105,7 +105,7 @@ struct VectorFileTests {
     for index in VectorLayout.headerBytes..<bytes.count { bytes[index] = UInt8(random.below(256)) }
     for count in [bytes.count, bytes.count - 1, VectorLayout.headerBytes + 5, VectorLayout.headerBytes, 20, 0] {
       try bytes.prefix(count).write(to: URL(fileURLWithPath: file.path))
-      try VectorMap(file).search(vector(&random, 64), among: nil) { match in
+      try VectorReader(file).search(vector(&random, 64), among: nil) { match in
         #expect(-1...1 ~= match.likeness)
         return true
       }

@@ -73,13 +73,12 @@ final class MeaningIndex {
       missing.texts.append((key, VectorFile.check(of: text), text))
       bytes += text.utf8.count
     }
-    // Another run adds to the file, so the map is made anew for each.
-    let map = try file.map { try VectorMap($0) }
-    for key in map?.outdated() ?? [] {
+    let reader = try file.map { try VectorReader($0) }
+    for key in extent?.hasOutdated == true ? try reader?.outdated() ?? [] : [] {
       if let text = try store.messages.text(of: key, as: viewer) { add(key, text) } else { missing.gone.append(key) }
     }
     try store.messages.texts(after: from, as: viewer) { key, text in
-      if map?.has(key) == true || text.allSatisfy(\.isWhitespace) { return true }
+      if try reader?.has(key) == true || text.allSatisfy(\.isWhitespace) { return true }
       guard missing.texts.count < Self.run.count, bytes < Self.run.bytes else {
         missing.goesOn = true
         missing.extent = .init(last: MessageKey(number: key.number - 1), visibility: visibility)
@@ -142,7 +141,7 @@ final class MeaningIndex {
     guard let store = try messenger.existingStore() else { return }
     let user = try messenger.reading(nil as UserKey?) { $0.me }
     guard let user, let file = try VectorFile.find(in: store, user, model: program.command) else { return }
-    guard try file.extent(in: store) != missing.extent || !missing.gone.isEmpty else { return }
+    guard try file.extent(in: store) != missing.extent else { return }
     let lock = try store.writeLock()
     for key in missing.gone { try file.remove(key, isOutdated: false) }
     try file.set(missing.extent, in: store)

@@ -101,13 +101,13 @@ extension Messenger {
       let file = try VectorFile.find(in: store, session.me, model: program.command)
       guard let file, file.dimension == vector.count else { return (nil, []) }
       let filter = try session.filter(request)
-      let map = try VectorMap(file)
+      let reader = try VectorReader(file)
       var found: [(key: MessageKey, likeness: Double?)] = []
       let limit = request.limit ?? .max
-      try map.search(vector, among: store.messages.keys(passing: filter, as: session.viewer)) { match in
+      try reader.search(vector, among: store.messages.keys(passing: filter, as: session.viewer)) { match in
         // A vector may be older than the text if a process was killed between the two.
         guard found.count < limit, try session.passes(match.key, filter, besides: itself),
-          let text = try store.messages.text(of: match.key, as: session.viewer), map.has(match.key, of: text)
+          let text = try store.messages.text(of: match.key, as: session.viewer), try reader.has(match.key, of: text)
         else { return found.count < limit }
         found.append((match.key, Double(match.likeness)))
         return true
