@@ -97,7 +97,8 @@ package struct VectorFile {
   /// The extent in the header; nil if the file is not a file of vectors of this store.
   func header(of store: Store) throws -> Extent? {
     let count = Self.outdatedOffset + 8
-    guard let bytes = readFile(path, limit: count), bytes.count == count, bytes.starts(with: Self.mark) else { return nil }
+    guard let bytes = readFile(path, limit: count), bytes.count == count, bytes.starts(with: Self.mark)
+    else { return nil }
     let numbers = bytes.withUnsafeBytes { bytes in
       (1...5).map { UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: 8 * $0, as: UInt64.self)) }
     }
