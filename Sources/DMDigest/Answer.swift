@@ -10,6 +10,15 @@ package struct Answer: Record {
   /// The references of the messages that the answer rests on; at least one if there is an answer.
   package let references: [String]
 
+  /// The instruction for a question, which stands in it as a string of JSON: a question of another person may contain
+  /// line ends and instructions.
+  package static func prompt(_ question: String, for user: String) -> Prompt {
+    var json = JSONWriter()
+    json.value(question)
+    let quoted = String(decoding: json.bytes, as: UTF8.self)
+    return Prompt(.answer).filled(["user": user, "question": quoted])
+  }
+
   /// Asks a model.
   ///
   /// References that no message has are left out, and an answer that rests on no message is asked for once more.
@@ -41,7 +50,11 @@ package struct Answer: Record {
       self.init(question: question, text: nil, references: [])
       return
     }
-    let references = try objects[0].list("refs").filter { known.contains(ExactString($0)) }
+    if text.allSatisfy(\.isWhitespace) { throw UnusableAnswer("its text is blank") }
+    var seen: Set<ExactString> = []
+    let references = try objects[0].list("refs").filter {
+      known.contains(ExactString($0)) && seen.insert(ExactString($0)).inserted
+    }
     guard !references.isEmpty else { throw UnusableAnswer("no 'refs' of the answer is that of a message") }
     self.init(question: question, text: text, references: references)
   }

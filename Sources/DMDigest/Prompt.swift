@@ -27,7 +27,9 @@ package struct Prompt: Sendable {
   package init(_ instruction: String) { self.instruction = instruction }
 
   /// The prompt with words in place of the names between double braces.
-  package func filled(_ values: [String: String]) -> Prompt {
+  ///
+  /// In their order, so that what a later value contains is not replaced.
+  package func filled(_ values: KeyValuePairs<String, String>) -> Prompt {
     Prompt(values.reduce(instruction) { $0.replacing(text: "{{\($1.key)}}", with: $1.value) })
   }
 

@@ -13,17 +13,21 @@ package struct VectorFile {
   package var dimension: Int { layout.dimension }
 
   /// Up to which message all messages that the user saw then have vectors.
-  package struct Extent: Equatable {
+  package struct Extent {
     package let last: MessageKey
     /// A number that changes when the user sees other messages than before.
     package let visibility: UInt64
     /// Whether some of these messages were edited or deleted since then.
     package fileprivate(set) var hasOutdated = false
+    /// A random number of the file, by which a process notices that another file has taken its name.
+    package fileprivate(set) var generation: UInt64 = 0
 
     package init(last: MessageKey, visibility: UInt64) {
       self.last = last
       self.visibility = visibility
     }
+
+    package func isSame(as other: Extent) -> Bool { last == other.last && visibility == other.visibility }
   }
 
   /// A check says whether a slot has a vector, and of which text: a number over 1 is made of the text.
@@ -74,7 +78,9 @@ package struct VectorFile {
     if case .failed(let reason) = createFolder(folder) { throw storeError("create", folder, reason) }
     for name in try names(in: folder) where name.hasPrefix(prefix) { removeFile("\(folder)/\(name)") }
     let file = VectorFile(path: "\(folder)/\(prefix)\(dimension)", layout: VectorLayout(dimension: dimension))
-    try replaceFile(file.path, with: file.header(Extent(last: MessageKey(number: 0), visibility: 0), store.uuid()))
+    var extent = Extent(last: MessageKey(number: 0), visibility: 0)
+    extent.generation = .random(in: 1 ... .max)
+    try replaceFile(file.path, with: file.header(extent, store.uuid()))
     return file
   }
 
@@ -88,36 +94,45 @@ package struct VectorFile {
     var bytes = Self.mark
     for number in [
       store.high, store.low, UInt64(bitPattern: extent.last.number), extent.visibility, extent.hasOutdated ? 1 : 0,
+      extent.generation,
     ] {
       withUnsafeBytes(of: number.littleEndian) { bytes += $0 }
     }
     return bytes + [UInt8](repeating: 0, count: VectorLayout.headerBytes - bytes.count)
   }
 
-  /// The extent in the header; nil if the file is not a file of vectors of this store.
+  /// The extent in the header; nil if the file is not a file of vectors of this store, or ends too soon.
   func header(of store: Store) throws -> Extent? {
-    let count = Self.outdatedOffset + 8
+    let count = Self.outdatedOffset + 16
     guard let bytes = readFile(path, limit: count), bytes.count == count, bytes.starts(with: Self.mark)
     else { return nil }
     let numbers = bytes.withUnsafeBytes { bytes in
-      (1...5).map { UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: 8 * $0, as: UInt64.self)) }
+      (1...6).map { UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: 8 * $0, as: UInt64.self)) }
     }
     guard try store.uuid() == Identifier(high: numbers[0], low: numbers[1]) else { return nil }
     var extent = Extent(last: MessageKey(number: Int64(bitPattern: numbers[2])), visibility: numbers[3])
-    extent.hasOutdated = numbers[4] != 0
-    return extent
+    (extent.hasOutdated, extent.generation) = (numbers[4] != 0, numbers[5])
+    return fileSize(path) >= size(for: extent) ? extent : nil
   }
 
   package func extent(in store: Store) throws -> Extent? { try header(of: store) }
 
+  private func size(for extent: Extent) -> Int {
+    extent.last.number > 0
+      ? layout.bytes(through: VectorLayout.Slot(extent.last).block) : VectorLayout.headerBytes
+  }
+
   /// Records up to which message there are vectors; the caller holds the write lock of the store.
   package func set(_ extent: Extent, in store: Store) throws {
+    guard let before = try header(of: store) else { return }
     var extent = extent
     // A message may have been edited while the program computed other vectors.
-    if try header(of: store)?.hasOutdated == true {
-      extent.hasOutdated = try !VectorReader(self).outdated().isEmpty
-    }
+    extent.hasOutdated = try before.hasOutdated && !VectorReader(self).outdated().isEmpty
+    extent.generation = before.generation
     let file = try opened()
+    if try file.status().size < size(for: extent) { try file.grow(to: size(for: extent)) }
+    // The header must not be on the disk before the checks.
+    try file.sync()
     try file.write(header(extent, store.uuid()))
     try file.sync()
   }
@@ -176,12 +191,20 @@ extension Store {
 package struct Vectors {
   let store: Store
 
-  /// Removes the vectors of a message, which has another text now, or none.
+  /// Removes the vectors of messages, which have other texts now, or none.
   ///
-  /// Called before the change is committed: if the change is rolled back, the vectors are computed again.
-  func remove(_ message: MessageKey) throws {
+  /// Called before the change is committed: if the change is rolled back, the vectors are computed again. A file that
+  /// cannot be written is removed, because vectors must not outlive their texts.
+  func remove(_ messages: MessageKey...) throws { try remove(messages) }
+
+  func remove(_ messages: [MessageKey]) throws {
+    if messages.isEmpty { return }
     for file in try VectorFile.all(in: store.location) where try file.header(of: store) != nil {
-      try file.remove(message, isOutdated: true)
+      do {
+        for message in messages { try file.remove(message, isOutdated: true) }
+      } catch {
+        guard removeFile(file.path) else { throw error }
+      }
     }
   }
 

@@ -64,14 +64,29 @@ struct StoredVector {
 
   /// - Parameter vector: any finite numbers; they are divided by the length of the vector.
   init(_ vector: [Float], _ layout: VectorLayout) {
-    let length = vector.reduce(into: 0) { $0 += $1 * $1 }.squareRoot()
-    let largest = vector.reduce(into: 0 as Float) { $0 = max($0, abs($1)) }
-    let factor: Float = largest > 0 ? 127 / largest : 0
-    scale = largest > 0 ? largest / 127 / length : 0
+    let largest = Self.largest(of: vector)
+    let factor = largest > 0 ? 127 / largest : 0
     var numbers = [Int8](repeating: 0, count: layout.numberBytes)
-    for (index, number) in vector.enumerated() { numbers[index] = Int8((number * factor).rounded()) }
+    var length = 0.0
+    for (index, number) in vector.enumerated() {
+      let scaled = Double(number) * factor
+      numbers[index] = Int8(scaled.rounded())
+      length += scaled * scaled
+    }
     self.numbers = numbers
+    scale = length > 0 ? Float(1 / length.squareRoot()) : 0
     code = Self.code(of: vector, layout)
+  }
+
+  /// In the precision of Double, in which the square of no Float is too large or too small.
+  private static func largest(of vector: [Float]) -> Double {
+    vector.reduce(into: 0) { $0 = max($0, abs(Double($1))) }
+  }
+
+  /// A vector with the length of 1 in the same direction; zeros for zeros.
+  static func unit(_ vector: [Float]) -> [Float] {
+    let length = vector.reduce(into: 0.0) { $0 += Double($1) * Double($1) }.squareRoot()
+    return vector.map { length > 0 ? Float(Double($0) / length) : 0 }
   }
 
   static func code(of vector: [Float], _ layout: VectorLayout) -> [UInt64] {

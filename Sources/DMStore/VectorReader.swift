@@ -69,8 +69,7 @@ package final class VectorReader {
   ///   - keys: the messages to search; nil for all.
   package func search(_ vector: [Float], among keys: KeySet?, _ body: (Match) throws -> Bool) throws {
     let distances = try distances(to: vector, among: keys)
-    let length = vector.reduce(into: 0) { $0 += $1 * $1 }.squareRoot()
-    var query = vector.map { length > 0 ? $0 / length : 0 }
+    var query = StoredVector.unit(vector)
     query += [Float](repeating: 0, count: layout.numberBytes - query.count)
     var wanted = max(Self.fewest, distances.count / Self.part)
     // The distances that were handed on already.

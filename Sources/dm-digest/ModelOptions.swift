@@ -78,7 +78,7 @@ struct ModelOptions {
     _ reading: Reading, _ user: Handle, _ most: Int?, _ digest: Digest, _ call: Invocation
   ) throws -> [DigestPoint]? {
     if command == nil { return digest.points(reading.messages) }
-    let values = ["user": user.description, "points": most.map(String.init) ?? "100"]
+    let values: KeyValuePairs = ["user": user.description, "points": most.map(String.init) ?? "100"]
     let prompt = try Self.prompt(.digest, call.arguments).filled(values)
     let prompts = ModelDigest.Prompts(digest: prompt, join: try Self.prompt(.join, call.arguments).filled(values))
     if call.arguments[DMDigestProgram.dryRun] {

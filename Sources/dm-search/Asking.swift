@@ -19,12 +19,14 @@ struct Asking {
 
   /// About how many tokens of messages the model gets.
   private static let tokens = 6000
+  /// The maximum number of characters of a message that the model gets.
+  private static let longest = 1000
 
   /// Prints the answer; if the model gives none that can be used, `otherwise` prints the messages.
   func answer(_ question: String, from found: [Message], otherwise: () throws -> Void) throws {
     let messages = try surroundings(of: found)
     let user = messenger.identity.handle.description
-    let prompt = Prompt(.answer).filled(["user": user, "question": question])
+    let prompt = Answer.prompt(question, for: user)
     let result = try Interruption.heeded(Progress(call)) { step in
       let model = Model(command, seconds: 120, tokens: Self.tokens) { try step("asking the model") }
       return try Answer.ask(model, prompt, question, from: messages)
@@ -34,7 +36,8 @@ struct Asking {
     case .failure(let fault):
       try call.output.flush()
       let reason = visible(fault.reason)
-      printError(call.command.name, "the model failed: \(reason); printing the messages that it was given")
+      printError(
+        call.command.name, "the model failed: \(reason); printing the messages that are most like the question")
       try otherwise()
     }
   }
@@ -51,6 +54,9 @@ struct Asking {
         around = try messenger.history(query).next()
       }
       for message in around where seen.insert(message.id).inserted {
+        var message = message
+        // A single long message must not take the room of all others.
+        message.text = message.text.map { String($0.prefix(Self.longest)) }
         if let message = DigestMessage(message) { messages.append(message) }
       }
     }

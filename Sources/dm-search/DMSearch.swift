@@ -49,7 +49,9 @@ package struct DMSearch: Program {
   package static func run(_ call: Invocation) throws {
     let (arguments, messenger) = (call.arguments, try call.messenger())
     let words = arguments.operands.joined(separator: " ")
-    if arguments[fill] || arguments.isGiven(like), !words.isEmpty { throw usage("unexpected '\(words)'") }
+    if arguments[fill] || arguments.isGiven(like), !words.isEmpty {
+      throw usage("unexpected '\(words)'; '--like' and '--fill' take no QUERY")
+    }
     if arguments[fill] {
       try call.refresh()
       return try Meaning(call, messenger).fill()
@@ -57,10 +59,13 @@ package struct DMSearch: Program {
     let request = try request(arguments)
     try call.refresh()
     if let example = try arguments[like] {
+      if case .text(let text) = example, text.allSatisfy(\.isWhitespace) {
+        throw usage("nothing to search for; write a text or a message after --like")
+      }
       return try print(call, messenger, Meaning(call, messenger).search(like: example, request).next)
     }
     guard arguments[answer] else { return try print(call, messenger, messenger.search(request).next) }
-    if words.isEmpty { throw usage("there is no question; write it after --answer") }
+    if words.allSatisfy(\.isWhitespace) { throw usage("there is no question; write it after --answer") }
     let asking = try Asking(call, messenger)
     let results = try Meaning(call, messenger).search(like: .text(words), request)
     var found: [SearchResults.Found] = []

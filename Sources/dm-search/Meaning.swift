@@ -18,14 +18,19 @@ struct Meaning {
   /// The messages that are like an example, the most alike first.
   func search(like example: SearchExample, _ request: SearchRequest) throws -> SearchResults {
     let results = try Interruption.heeded(Progress(call)) { step in
-      try messenger.search(like: example, request, with: program) { try step(Self.progress($0, $1)) }
+      do {
+        return try messenger.search(like: example, request, with: program) { try step(Self.progress($0, $1)) }
+      } catch let error as DMError {
+        guard case .message = example, error.code != .busy else { throw error }
+        throw error.adding("; to search for this as a text, put a space after it")
+      }
     }
     if let reason = results.whyByWords {
       try call.output.flush()
       let why =
         program == nil
         ? "with --embed COMMAND or DM_EMBED, messages are found by meaning"
-        : "the program for vectors failed: \(visible(reason))"
+        : "there are no vectors of all messages: \(visible(reason))"
       printError(call.command.name, "\(why); now by the rarest words")
     }
     return results.found
@@ -46,7 +51,8 @@ struct Meaning {
   }
 
   private static func progress(_ done: Int, _ all: Int?) -> String {
-    "computed \(done) vectors" + (all.map { " of \($0)" } ?? "")
+    guard done > 0 || all ?? 0 > 1 else { return "asking the program for vectors" }
+    return "computed \(counted(done, "vector"))" + (all.map { " of \($0)" } ?? "")
   }
 
   /// The example of `--like`: a message if it is written as one with its conversation, else the text.

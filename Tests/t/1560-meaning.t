@@ -82,11 +82,60 @@ dm-doctor repair -q
 is "$(ls "$DM_STORE" | grep -c vectors)" 0 "a repair removes the vectors"
 is "$(refs --like money -n 1)" '+ops:8' "and the next search computes them again"
 
+sed -i 's/+ \[0.1\]/+ [0.1, 0.2]/' embed
+is "$(refs --like food -n 1)" '+ops:2' "a model with more numbers"
+is "$(ls "$DM_STORE/vectors" | wc -l) $(dm-search --like money -n all | wc -l)" '1 7' "computes all messages again"
+dm-send -q +ops 'more food'
+sed -i 's/+ \[0.1, 0.2\]/+ [0.1]/' embed
+is "$(refs --like food -n all | wc -w)" 8 "also if there are new ones"
+
+# Messages that become visible later, or change while the program works.
+dm-conversation leave -q --as bob +ops
+dm-send -q +ops 'eat without bob'
+dm-conversation add -q +ops bob
+dm-send -q +ops 'noon again'
+ok "bob fills the vectors of what bob sees" dm-search --as bob --fill
+is "$(refs --as bob --like food -n all | grep -c '+ops:11')" 0 "but not of what was said meanwhile"
+dm-conversation remove -q +ops bob
+dm-conversation add -q +ops bob --with-history
+is "$(dm-search --as bob --like food -n all | jq -r .text | grep -c 'without bob')" 1 "history that bob gets later is found"
+exits 64 "an empty example" dm-search --like ''
+exits 64 "a blank question" dm-search --answer ' ' --model ./model
+exits 67 "a wrong name is refused before the program runs" env DM_EMBED='touch ran' dm-search --like x --in bbo
+is "$(ls ran 2>/dev/null)" '' "it did not run"
+truncate -s 5000 "$DM_STORE"/vectors/1-*
+is "$(refs --like food -n 1)" '+ops:13' "a file that was cut off is computed again"
+cat >slow <<'SLOW'
+touch started
+while ! [ -e go ]; do sleep 0.1; done
+exec ./embed
+SLOW
+for change in 'dm-edit text -q +ops:13 "a machine"' 'rm -rf "$DM_STORE/vectors"'; do
+  rm -rf started go "$DM_STORE/vectors"
+  DM_EMBED='sh ./slow' dm-search --fill &
+  while ! [ -e started ]; do sleep 0.1; done
+  eval "$change"
+  touch go
+  wait
+  is "$(DM_EMBED='sh ./slow' refs --like machine -n all | wc -w)" "$(dm-search --in +ops --in bob -n all | jq -c 'select(.text)' | wc -l)" \
+    "a change while the program works: $change"
+done
+is "$(DM_EMBED='sh ./slow' refs --like machine -n 2 | tr ' ' '\n' | grep -c '+ops:13')" 1 "and the edited text is found"
+printf 'ends\342\200\250twice' | dm-send -q +ops
+is "$(refs --like 'ends twice' -n all | wc -w)" "$(dm-search --in +ops --in bob -n all | jq -c 'select(.text)' | wc -l)" \
+  "a text is one line, whatever it contains"
+is "$(tail -n 1 asked)" 'ends twice' "with spaces for line ends"
+exits 0 "tiny and huge numbers" dm-search --like x -n 1 --embed 'while read -r line; do echo "[1e-40,1e38]"; done'
+is "$(printf '%s' "$out" | jq .likeness)" 1 "have a direction, too"
+dm-edit delete -q --for-everyone +ops:9
+dm-edit delete -q --for-everyone +ops:11
+dm-edit delete -q --for-everyone +ops:13
+
 # A program that fails: what it computed is kept, and words are used instead.
 for fault in nan word more less length large endless signal; do
   rm -rf "$DM_STORE/vectors"
   FAULT=$fault exits 0 "$fault" dm-search --like 'the server' -n 1 --text
-  like "$err" 'dm-search: the program for vectors failed: *; now by the rarest words' "says why"
+  like "$err" 'dm-search: there are no vectors of all messages: *; now by the rarest words' "says why"
   like "$out" '*the\*\* \*\*server\*\* is down*' "and finds by words"
 done
 rm -rf "$DM_STORE/vectors"
@@ -94,7 +143,7 @@ FAULT=signal exits 69 "--fill has no other way" dm-search --fill
 like "$err" 'dm-search: the program for vectors failed after 3 vectors: *' "and says how far it came"
 : >asked
 ok "the rest" dm-search --fill
-is "$(wc -l <asked)" 5 "is computed later, and nothing twice"
+is "$(wc -l <asked)" 6 "is computed later, and nothing twice"
 exits 64 "--fill needs a program" env DM_EMBED= dm-search --fill
 exits 64 "--like has no query beside it" dm-search --like x y
 exits 64 "nor --newest" dm-search --like x --newest
@@ -108,7 +157,7 @@ export DM_MODEL='sh ./model'
 echo '{"text":"Forty euros.","refs":["+ops:3","+ops:99"]}' >answer
 is "$(dm-search --answer 'how much money?' | jq -c 'del(.type)')" \
   '{"question":"how much money?","text":"Forty euros.","refs":["+ops:3"]}' "an answer, with the references that exist"
-is "$(grep -c '^{"ref"' prompt)" 7 "from the messages that are most like it, and those beside them"
+is "$(grep -c '^{"ref"' prompt)" 8 "from the messages that are most like it, and those beside them"
 is "$(dm-search --answer 'how much money?' --text)" 'Forty euros.
 +ops:3' "as text"
 echo '{"text":null}' >answer
@@ -116,7 +165,7 @@ is "$(dm-search --answer 'who?' --text)" 'not in your messages' "no answer"
 is "$(dm-search --answer 'who?' | jq -c '[.text, .refs]')" '[null,[]]' "as JSON"
 echo 'Forty, I guess' >answer
 exits 0 "an answer that cannot be used" dm-search --answer 'the money?' -n 1
-like "$err" 'dm-search: the model failed: *; printing the messages that it was given' "says so"
+like "$err" 'dm-search: the model failed: *; printing the messages that are most like the question' "says so"
 is "$(printf '%s' "$out" | jq -r .ref)" '+ops:8' "and prints the messages"
 echo '{"text":"x","refs":["+ops:99"]}' >answer
 exits 0 "nor one that rests on nothing" dm-search --answer 'the money?' -n 1

@@ -22,6 +22,8 @@ public struct EmbeddingProgram: Sendable {
   /// Why an answer of the program cannot be used.
   struct Fault: Error {
     let reason: String
+    /// Whether the lines of the answer may belong to other texts, so that none of them can be used.
+    var isMisaligned = false
   }
 
   /// The maximum number of bytes of a text; the rest of a longer text is left out.
@@ -61,10 +63,22 @@ public struct EmbeddingProgram: Sendable {
     for text in texts {
       var end = text.utf8.index(text.startIndex, offsetBy: textLimit, limitedBy: text.endIndex) ?? text.endIndex
       while end < text.endIndex, end.samePosition(in: text.unicodeScalars) == nil { end = text.utf8.index(before: end) }
-      lines += text[..<end].utf8.map { $0 < 0x20 ? 0x20 : $0 }
+      let part = text[..<end]
+      lines += part.utf8.contains(where: isSuspect) ? onOneLine(part).utf8.map(\.self) : Array(part.utf8)
       lines.append(0x0A)
     }
     return lines
+  }
+
+  /// Whether a byte may begin a character that ends a line: a control, U+0080 to U+00BF, or U+2000 to U+2FFF.
+  private static func isSuspect(_ byte: UInt8) -> Bool { byte < 0x20 || byte == 0x7F || byte == 0xC2 || byte == 0xE2 }
+
+  /// The text with spaces for all characters at which programs end a line: some do so at more than LF.
+  private static func onOneLine(_ text: Substring) -> String {
+    let scalars = text.unicodeScalars.map { scalar -> Unicode.Scalar in
+      scalar.value < 0x20 || 0x7F...0x9F ~= scalar.value || 0x2028...0x2029 ~= scalar.value ? " " : scalar
+    }
+    return String(String.UnicodeScalarView(scalars))
   }
 
   /// The answers that the program has written so far.
@@ -79,7 +93,7 @@ public struct EmbeddingProgram: Sendable {
     mutating func take(_ bytes: UnsafeRawBufferPointer, _ body: (Int, [Float]) throws -> Void) throws {
       splitter.append(bytes)
       while let line = splitter.next() {
-        guard answered < count else { throw Fault(reason: "it wrote more lines than it was given") }
+        guard answered < count else { throw Fault(reason: "it wrote more lines than it was given", isMisaligned: true) }
         guard case .whole(let bytes) = line else { throw fault("is over \(LineSplitter.limit >> 20) MiB long") }
         try body(answered, vector(bytes))
         answered += 1
@@ -89,7 +103,9 @@ public struct EmbeddingProgram: Sendable {
     /// Takes a last line without a line end.
     mutating func end(_ body: (Int, [Float]) throws -> Void) throws {
       if splitter.isUnfinished { try [0x0A].withUnsafeBytes { try take($0, body) } }
-      if answered < count { throw Fault(reason: "it wrote \(answered) lines, and was given \(count)") }
+      guard answered == count else {
+        throw Fault(reason: "it wrote \(answered) lines, and was given \(count)", isMisaligned: true)
+      }
     }
 
     private mutating func vector(_ line: ArraySlice<UInt8>) throws -> [Float] {
@@ -101,7 +117,7 @@ public struct EmbeddingProgram: Sendable {
       }
       let expected = dimension ?? vector.count
       guard vector.count == expected else { throw fault("has \(vector.count) numbers, and others \(expected)") }
-      guard EmbeddingProgram.dimensions ~= expected else { throw fault("has \(expected) numbers; 2 to 8192 are usual") }
+      guard EmbeddingProgram.dimensions ~= expected else { throw fault("has fewer than 2 or more than 8192 numbers") }
       dimension = expected
       return vector
     }

@@ -15,6 +15,14 @@ final class MeaningIndex {
   private(set) var count = 0
   /// The vector of the query, once it was computed.
   private var query: [Float]?
+  /// The file for which the missing vectors were determined, by its generation; nil if there was none.
+  private var generation: UInt64?
+  /// Whether another file has taken the name of that file, so that other vectors are missing now.
+  private var isStale = false
+  /// The messages whose vectors were written since the program was started.
+  private var written: [MessageKey] = []
+  /// The first message whose text changed while its vector was computed.
+  private var firstChanged: MessageKey?
 
   /// The maximum number of messages, and of bytes of their texts, that one run of the program gets.
   private static let run = (count: 100_000, bytes: 16 << 20)
@@ -48,23 +56,33 @@ final class MeaningIndex {
   /// - Throws: `EmbeddingProgram.Fault`; the errors of `onTick` and of the store.
   func fill(andCompute text: String?) throws -> [Float]? {
     var cursor = MessageKey(number: 0)
-    var goesOn = true
-    while goesOn {
-      let missing = try messenger.reading(Missing()) { try self.missing(after: cursor, in: $0) }
-      goesOn = missing.goesOn
-      let asked = query == nil ? text : nil
-      if asked != nil || !missing.texts.isEmpty { try compute(missing, asked) }
-      try settle(missing)
-      cursor = missing.extent.last
+    for _ in 0..<Self.mostStarts {
+      var missing: Missing
+      repeat {
+        missing = try messenger.reading(Missing()) { try self.missing(after: cursor, in: $0) }
+        let asked = query == nil ? text : nil
+        if asked != nil || !missing.texts.isEmpty { try compute(missing, asked) }
+        if isStale { break }
+        try settle(missing)
+        cursor = missing.extent.last
+      } while missing.goesOn
+      if !isStale { return query }
+      (cursor, firstChanged) = (MessageKey(number: 0), nil)
     }
-    return query
+    throw EmbeddingProgram.Fault(reason: "its vectors change their length, or another process replaces them")
   }
+
+  /// How often the work is begun anew because the file of vectors was replaced.
+  private static let mostStarts = 5
 
   private func missing(after cursor: MessageKey, in session: Session) throws -> Missing {
     let (store, viewer) = (session.store, session.viewer)
     let visibility = try store.messages.visibility(of: session.me)
     let file = try VectorFile.find(in: store, session.me, model: program.command)
     let extent = try file?.extent(in: store)
+    // In another file, the messages before the cursor may have no vectors.
+    let cursor = extent?.generation == generation ? cursor : MessageKey(number: 0)
+    (generation, isStale) = (extent?.generation, false)
     let isSame = extent?.visibility == visibility
     let from = max(cursor, isSame ? extent?.last ?? cursor : MessageKey(number: 0))
     var missing = Missing(extent: .init(last: try store.messages.lastMessageKey(), visibility: visibility))
@@ -78,7 +96,7 @@ final class MeaningIndex {
       if let text = try store.messages.text(of: key, as: viewer) { add(key, text) } else { missing.gone.append(key) }
     }
     try store.messages.texts(after: from, as: viewer) { key, text in
-      if try reader?.has(key) == true || text.allSatisfy(\.isWhitespace) { return true }
+      if try reader?.has(key, of: text) == true || text.allSatisfy(\.isWhitespace) { return true }
       guard missing.texts.count < Self.run.count, bytes < Self.run.bytes else {
         missing.goesOn = true
         missing.extent = .init(last: MessageKey(number: key.number - 1), visibility: visibility)
@@ -94,20 +112,42 @@ final class MeaningIndex {
     let (texts, done) = (missing.texts, count)
     let all = missing.goesOn ? nil : done + texts.count
     try onTick(done, all)
+    written = []
     defer { computed = [] }
     do {
       try program.compute((asked.map { [$0] } ?? []) + texts.map(\.text)) { [self] in
         try onTick(count, all)
       } _: { [self] number, vector in
+        if number == 0 { try replace(vector.count) }
         let index = asked == nil ? number : number - 1
         if index < 0 { query = vector } else { try take((texts[index].key, texts[index].check, vector)) }
       }
     } catch let fault as EmbeddingProgram.Fault {
-      // What was computed before the fault is kept.
-      try write()
+      // What was computed before the fault is kept, unless it may be of other texts.
+      if fault.isMisaligned { try removeWritten() } else { try write() }
       throw fault
     }
     try write()
+  }
+
+  /// Replaces a file whose vectors have another length, because the model of the program is another now.
+  private func replace(_ dimension: Int) throws {
+    guard let store = try messenger.existingStore(), let user = try messenger.reading(nil as UserKey?, { $0.me }),
+      let file = try VectorFile.find(in: store, user, model: program.command), file.dimension != dimension
+    else { return }
+    let lock = try store.writeLock()
+    _ = try VectorFile.make(in: store, user, model: program.command, dimension: dimension)
+    _ = consume lock
+    isStale = true
+  }
+
+  private func removeWritten() throws {
+    guard let store = try messenger.existingStore(), let user = try messenger.reading(nil as UserKey?, { $0.me }),
+      let file = try VectorFile.find(in: store, user, model: program.command)
+    else { return }
+    let lock = try store.writeLock()
+    for key in written { try file.remove(key, isOutdated: true) }
+    _ = consume lock
   }
 
   private func take(_ vector: (key: MessageKey, check: UInt64, vector: [Float])) throws {
@@ -122,18 +162,31 @@ final class MeaningIndex {
     guard let dimension = computed.first?.vector.count, let store = try messenger.existingStore() else { return }
     let lock = try store.writeLock()
     try messenger.reading(()) { session in
-      let user = session.me
-      var file = try VectorFile.find(in: store, user, model: program.command)
-      if file?.dimension != dimension {
-        file = try VectorFile.make(in: store, user, model: program.command, dimension: dimension)
+      let file = try self.file(for: dimension, in: session)
+      let unchanged = try computed.filter { item in
+        let isSame = try store.messages.text(of: item.key, as: session.viewer).map(VectorFile.check) == item.check
+        if !isSame { firstChanged = min(firstChanged ?? item.key, item.key) }
+        return isSame
       }
-      try file?.write(
-        computed.filter { item in
-          try store.messages.text(of: item.key, as: session.viewer).map(VectorFile.check) == item.check
-        })
+      try file.write(unchanged)
+      written += unchanged.map(\.key)
     }
     _ = consume lock
     computed = []
+  }
+
+  /// The file to which vectors are written; makes it if there is none.
+  private func file(for dimension: Int, in session: Session) throws -> VectorFile {
+    let (store, user) = (session.store, session.me)
+    var file = try VectorFile.find(in: store, user, model: program.command)
+    let found = try file?.extent(in: store)?.generation
+    if found != generation { isStale = true }
+    if file?.dimension != dimension {
+      file = try VectorFile.make(in: store, user, model: program.command, dimension: dimension)
+    }
+    guard let file else { throw DMError(.internal, "there is no file for vectors") }
+    generation = try file.extent(in: store)?.generation
+    return file
   }
 
   /// Records up to which message there are vectors.
@@ -141,10 +194,17 @@ final class MeaningIndex {
     guard let store = try messenger.existingStore() else { return }
     let user = try messenger.reading(nil as UserKey?) { $0.me }
     guard let user, let file = try VectorFile.find(in: store, user, model: program.command) else { return }
-    guard try file.extent(in: store) != missing.extent else { return }
+    let before = try file.extent(in: store)
+    var last = missing.extent.last
+    if let firstChanged { last = min(last, MessageKey(number: firstChanged.number - 1)) }
+    let extent = VectorFile.Extent(last: last, visibility: missing.extent.visibility)
+    if before?.isSame(as: extent) == true, before?.hasOutdated == false { return }
     let lock = try store.writeLock()
-    for key in missing.gone { try file.remove(key, isOutdated: false) }
-    try file.set(missing.extent, in: store)
+    // Another process may have replaced the file just now.
+    if try file.extent(in: store)?.generation == generation {
+      for key in missing.gone { try file.remove(key, isOutdated: false) }
+      try file.set(extent, in: store)
+    }
     _ = consume lock
   }
 }

@@ -40,6 +40,8 @@ extension Messenger {
     let meter = onAct.map { _ in ActMeter(.searched, self) }
     let results = try meter.timed { () -> LikeResults in
       let (text, itself) = try self.text(of: example)
+      // A wrong name is refused before the program works for minutes.
+      try reading(()) { _ = try $0.filter(request) }
       guard let program else {
         return LikeResults(found: try search(words: text, besides: itself, request), whyByWords: "there is no program")
       }
@@ -49,6 +51,9 @@ extension Messenger {
         return LikeResults(found: found, whyByWords: nil)
       } catch let fault as EmbeddingProgram.Fault {
         return LikeResults(found: try search(words: text, besides: itself, request), whyByWords: fault.reason)
+      } catch let error as DMError where [.readOnlyStore, .inputOutput, .cannotCreate].contains(error.code) {
+        // A store that can be read can be searched, even if no vectors can be written.
+        return LikeResults(found: try search(words: text, besides: itself, request), whyByWords: error.message)
       }
     }
     results.found.meter = meter

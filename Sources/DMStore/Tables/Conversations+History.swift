@@ -77,7 +77,7 @@ extension Conversations {
     try update.run()
   }
 
-  /// Removes the messages of a conversation from the search index, and deletes their attachments.
+  /// Removes the messages of a conversation from the search index, and deletes their vectors and attachments.
   private func removeContents(of conversation: ConversationKey) throws {
     var messages = try store.connection.prepare("SELECT id, text FROM message WHERE conversation = ?")
     messages.bind(conversation)
@@ -87,6 +87,8 @@ extension Conversations {
       if let text { try store.searchIndex.remove(text, of: key) }
       try store.attachments.remove(of: key)
     }
+    // The keys may be used again, for other messages.
+    try store.vectors.remove(keys.map(\.0))
   }
 }
 

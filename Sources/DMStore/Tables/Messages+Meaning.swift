@@ -55,10 +55,10 @@ extension Messages {
       ("SELECT conversation, left_seq FROM participant WHERE user = ? ORDER BY conversation", 2),
       (
         """
-        SELECT h.conversation, h.to_seq FROM participant p CROSS JOIN hidden_range h
-        ON h.conversation = p.conversation AND h.user = p.user AND h.from_seq = 1
-        WHERE p.user = ? ORDER BY h.conversation
-        """, 2
+        SELECT h.conversation, h.from_seq, h.to_seq FROM participant p CROSS JOIN hidden_range h
+        ON h.conversation = p.conversation AND h.user = p.user AND NOT h.is_deleted
+        WHERE p.user = ? ORDER BY h.conversation, h.from_seq
+        """, 3
       ),
       ("SELECT blocked FROM block WHERE user = ? ORDER BY blocked", 1),
     ]
