@@ -93,7 +93,12 @@ final class MeaningIndex {
     }
     let reader = try file.map { try VectorReader($0) }
     for key in extent?.hasOutdated == true ? try reader?.outdated() ?? [] : [] {
-      if let text = try store.messages.text(of: key, as: viewer) { add(key, text) } else { missing.gone.append(key) }
+      guard let text = try store.messages.text(of: key, as: viewer) else {
+        missing.gone.append(key)
+        continue
+      }
+      // The later ones are found below.
+      if key <= from { add(key, text) }
     }
     try store.messages.texts(after: from, as: viewer) { key, text in
       if try reader?.has(key, of: text) == true || text.allSatisfy(\.isWhitespace) { return true }
