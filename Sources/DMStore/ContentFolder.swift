@@ -146,11 +146,16 @@ package struct ContentFolder {
   /// The prefix of a content's name while `remove` checks it again.
   private static let removedPrefix = ".remove-"
 
-  /// Removes the files of partly fetched contents, and files that a killed purge left, that were last written before a
-  /// time.
+  /// The files that purges have renamed and not removed, because they were killed.
+  package var remains: [String] {
+    get throws {
+      try names(in: path, mayBeAbsent: true).filter { $0.hasPrefix(Self.removedPrefix) }.map { "\(path)/\($0)" }
+    }
+  }
+
+  /// Removes the files of partly fetched contents that were last written before a time.
   package func removePartials(before time: Timestamp) throws {
-    for name in try names(in: path, mayBeAbsent: true)
-    where [Self.partialPrefix, Self.removedPrefix].contains(where: name.hasPrefix) {
+    for name in try names(in: path, mayBeAbsent: true) where name.hasPrefix(Self.partialPrefix) {
       let path = "\(path)/\(name)"
       if let status = FileStatus(itself: path), isOlder(status, than: time) { removeFile(path) }
     }

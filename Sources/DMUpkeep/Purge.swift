@@ -129,6 +129,14 @@ extension Upkeep {
   ) {
     let contents = location.contents
     var (count, bytes) = (0, 0)
+    if try !contents.remains.isEmpty {
+      // Only under the locks, because another purge may be about to give a newer file its name back.
+      let lock = try store.writeLock()
+      guard let sole = FileLock(ifFree: contents.path) else { return (count, bytes, false) }
+      for path in try contents.remains { removeFile(path) }
+      _ = consume sole
+      _ = consume lock
+    }
     // The version is read before the rows, so that a commit between the two is noticed below.
     var version = try store.dataVersion()
     var named = Set(try store.connection.namedContents().map(\.hash))
