@@ -85,6 +85,11 @@ package final class Invocation {
     return location
   }
 
+  /// The command of a program that an option names, or a variable of the environment; nil if it is empty, or not named.
+  package func program(_ option: Option<String>, or variable: String) throws -> String? {
+    try (arguments[option] ?? environment(variable)).flatMap { $0.isEmpty ? nil : $0 }
+  }
+
   /// Prints a warning that does not change the exit status.
   private func warn(_ warning: String) {
     if keepsWarnings { keptWarnings.append(warning) } else { printError(command.name, warning) }

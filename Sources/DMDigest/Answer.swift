@@ -64,8 +64,7 @@ package struct Answer: Record {
       json.member("type", "answer")
       json.member("question", question)
       json.member("text", text)
-      json.key("refs")
-      json.array { json in for reference in references { json.value(reference) } }
+      json.member("refs", texts: references)
     }
   }
 }

@@ -19,12 +19,17 @@ package struct Model {
   private static let answerLimit = 1 << 20
   /// A token of a model is about this number of bytes in English.
   private static let bytesPerToken = 4
+  /// How long an answer may take, and how many tokens of data the model reads at once, unless the user says otherwise.
+  package static let usualSeconds: Int64 = 120
+  package static let usualTokens = 6000
 
   /// - Parameters:
   ///   - command: a command for sh(1).
   ///   - tokens: how many tokens of data the model reads at once; a message is never cut.
   ///   - onTick: called about five times a second while the model runs; an error that it throws ends the model.
-  package init(_ command: String, seconds: Int64, tokens: Int, onTick: @escaping () throws -> Void) {
+  package init(
+    _ command: String, seconds: Int64 = usualSeconds, tokens: Int = usualTokens, onTick: @escaping () throws -> Void
+  ) {
     self.command = command
     self.seconds = seconds
     dataLimit = Self.dataLimit(tokens: tokens)

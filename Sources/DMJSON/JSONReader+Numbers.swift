@@ -7,12 +7,7 @@ extension JSONReader {
   ///
   /// - Throws: `malformed_line`; the message says at which byte, counted from 1.
   package static func numbers(_ line: ArraySlice<UInt8>) throws(DMError) -> [Float] {
-    let result: Result<[Float], DMError>? = line.withContiguousStorageIfAvailable { bytes in
-      var reader = JSONReader(bytes)
-      do throws(DMError) { return .success(try reader.numbers()) } catch { return .failure(error) }
-    }
-    guard let result else { throw DMError(.internal, "a line is not contiguous") }
-    return try result.get()
+    try reading(line) { (reader) throws(DMError) in try reader.numbers() }
   }
 
   private mutating func numbers() throws(DMError) -> [Float] {

@@ -106,16 +106,25 @@ package struct JSONReader: ~Copyable {
   private static func value(
     _ line: ArraySlice<UInt8>, mustBeObject: Bool, isLenient: Bool
   ) throws(DMError) -> JSONValue {
-    let result: Result<JSONValue, DMError>? = line.withContiguousStorageIfAvailable { bytes in
-      var reader = JSONReader(bytes)
+    try reading(line) { (reader) throws(DMError) in
       reader.isLenient = isLenient
-      do throws(DMError) { return .success(try reader.line(mustBeObject)) } catch { return .failure(error) }
+      return try reader.line(mustBeObject)
+    }
+  }
+
+  /// Calls `body` with a reader of the bytes of a line.
+  static func reading<Value>(
+    _ line: ArraySlice<UInt8>, _ body: (inout JSONReader) throws(DMError) -> Value
+  ) throws(DMError) -> Value {
+    let result: Result<Value, DMError>? = line.withContiguousStorageIfAvailable { bytes in
+      var reader = JSONReader(bytes)
+      do throws(DMError) { return .success(try body(&reader)) } catch { return .failure(error) }
     }
     guard let result else { throw DMError(.internal, "a line is not contiguous") }
     return try result.get()
   }
 
-  init(_ bytes: UnsafeBufferPointer<UInt8>) { self.bytes = bytes }
+  private init(_ bytes: UnsafeBufferPointer<UInt8>) { self.bytes = bytes }
 
   package func fault(_ what: String, advice: String = "write one object a line") -> DMError {
     DMError(.malformedLine, "not JSON: \(what) at byte \(offset + 1); \(advice)")

@@ -39,6 +39,12 @@ extension JSONWriter {
     value(id)
   }
 
+  /// Writes an array of strings.
+  package mutating func member(_ name: StaticString, texts: [String]) {
+    key(name)
+    array { json in for text in texts { json.value(text) } }
+  }
+
   /// Writes a number with at most three decimals.
   package mutating func member(_ name: StaticString, _ number: Double?) {
     guard let number else { return }

@@ -90,8 +90,7 @@ extension HubServer: Record {
       json.member("notification_queue_percent", load.noticePercent)
       json.member("standby_count", load.standbys)
       json.member("standby_lag_seconds", load.standbySeconds)
-      json.key("problems")
-      json.array { json in for problem in problems { json.value(problem) } }
+      json.member("problems", texts: problems)
     }
   }
 }

@@ -12,6 +12,9 @@ package struct VectorFile {
   /// The number of dimensions of each vector.
   package var dimension: Int { layout.dimension }
 
+  /// The numbers of dimensions that vectors may have.
+  package static let dimensions = 2...8192
+
   /// Up to which message all messages that the user saw then have vectors.
   package struct Extent {
     package let last: MessageKey
@@ -39,26 +42,24 @@ package struct VectorFile {
 
   /// The check of a text: a part of its hash.
   package static func check(of text: String) -> UInt64 {
-    var hash = SHA256()
-    var text = text
-    text.withUTF8 { hash.update(UnsafeRawBufferPointer($0)) }
-    let digits = hash.finish().description.prefix(16)
-    return max(2, UInt64(digits, radix: 16) ?? 2)
+    max(2, UInt64(digits(of: text), radix: 16) ?? 2)
+  }
+
+  /// The first 16 digits of the hash of a text.
+  private static func digits(of text: String) -> Substring {
+    contentHash(of: Array(text.utf8)).description.prefix(16)
   }
 
   // MARK: Names
 
   private static func prefix(_ user: UserKey, _ model: String) -> String {
-    var hash = SHA256()
-    var model = model
-    model.withUTF8 { hash.update(UnsafeRawBufferPointer($0)) }
-    return "\(user)-\(hash.finish().description.prefix(16))-"
+    "\(user)-\(digits(of: model))-"
   }
 
   /// All files of a store.
   static func all(in location: StoreLocation) throws -> [VectorFile] {
     try names(in: location.vectors, mayBeAbsent: true).compactMap { name in
-      guard let number = name.split(separator: "-").last.flatMap({ Int($0) }), VectorLayout.dimensions ~= number
+      guard let number = name.split(separator: "-").last.flatMap({ Int($0) }), dimensions ~= number
       else { return nil }
       return VectorFile(path: "\(location.vectors)/\(name)", layout: VectorLayout(dimension: number))
     }
@@ -68,7 +69,7 @@ package struct VectorFile {
   package static func find(in store: Store, _ user: UserKey, model: String) throws -> VectorFile? {
     let prefix = prefix(user, model)
     return try all(in: store.location).first { file in
-      try fileName(of: file.path).hasPrefix(prefix) && file.header(of: store) != nil
+      try fileName(of: file.path).hasPrefix(prefix) && file.extent(in: store) != nil
     }
   }
 
@@ -87,6 +88,8 @@ package struct VectorFile {
   // MARK: The header
 
   private static let mark = Array("dmvec001".utf8)
+  /// The bytes of the header that are used: the mark and six numbers.
+  private static let usedBytes = 56
   /// Where the header says that a vector was removed whose message may have another text.
   private static let outdatedOffset = 40
 
@@ -102,9 +105,9 @@ package struct VectorFile {
   }
 
   /// The extent in the header; nil if the file is not a file of vectors of this store, or ends too soon.
-  func header(of store: Store) throws -> Extent? {
-    let count = Self.outdatedOffset + 16
-    guard let bytes = readFile(path, limit: count), bytes.count == count, bytes.starts(with: Self.mark)
+  package func extent(in store: Store) throws -> Extent? {
+    guard let bytes = readFile(path, limit: Self.usedBytes), bytes.count == Self.usedBytes,
+      bytes.starts(with: Self.mark)
     else { return nil }
     let numbers = bytes.withUnsafeBytes { bytes in
       (1...6).map { UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: 8 * $0, as: UInt64.self)) }
@@ -115,8 +118,6 @@ package struct VectorFile {
     return fileSize(path) >= size(for: extent) ? extent : nil
   }
 
-  package func extent(in store: Store) throws -> Extent? { try header(of: store) }
-
   private func size(for extent: Extent) -> Int {
     extent.last.number > 0
       ? layout.bytes(through: VectorLayout.Slot(extent.last).block) : VectorLayout.headerBytes
@@ -124,13 +125,13 @@ package struct VectorFile {
 
   /// Records up to which message there are vectors; the caller holds the write lock of the store.
   package func set(_ extent: Extent, in store: Store) throws {
-    guard let before = try header(of: store) else { return }
+    guard let before = try self.extent(in: store) else { return }
     var extent = extent
     // A message may have been edited while the program computed other vectors.
     extent.hasOutdated = try before.hasOutdated && !VectorReader(self).outdated().isEmpty
     extent.generation = before.generation
     let file = try opened()
-    if try file.status().size < size(for: extent) { try file.grow(to: size(for: extent)) }
+    try grow(file, to: size(for: extent))
     // The header must not be on the disk before the checks.
     try file.sync()
     try file.write(header(extent, store.uuid()))
@@ -148,7 +149,7 @@ package struct VectorFile {
     let file = try opened()
     for (key, _, vector) in vectors {
       let (slot, stored) = (VectorLayout.Slot(key), StoredVector(vector, layout))
-      try grow(file, for: slot)
+      try grow(file, to: layout.bytes(through: slot.block))
       try put(stored.numbers, at: layout.numbers(slot), in: file)
       try put([stored.scale], at: layout.scale(slot), in: file)
       try put(stored.code, at: layout.code(slot), in: file)
@@ -158,21 +159,22 @@ package struct VectorFile {
     for (key, check, _) in vectors { try put([check], at: layout.check(VectorLayout.Slot(key)), in: file) }
   }
 
-  /// Removes a vector, and records whether another has to be computed.
-  package func remove(_ key: MessageKey, isOutdated: Bool) throws {
-    let slot = VectorLayout.Slot(key)
+  /// Removes vectors, and records whether others have to be computed.
+  package func remove(_ keys: [MessageKey], isOutdated: Bool) throws {
+    if keys.isEmpty { return }
     let file = try opened()
-    try grow(file, for: slot)
     if isOutdated { try put([1 as UInt64], at: Self.outdatedOffset, in: file) }
-    try put([isOutdated ? Check.outdated : Check.absent], at: layout.check(slot), in: file)
-    try put([0 as Float], at: layout.scale(slot), in: file)
-    try put([UInt64](repeating: 0, count: layout.words), at: layout.code(slot), in: file)
-    try put([Int8](repeating: 0, count: layout.numberBytes), at: layout.numbers(slot), in: file)
+    for slot in keys.map(VectorLayout.Slot.init) {
+      try grow(file, to: layout.bytes(through: slot.block))
+      try put([isOutdated ? Check.outdated : Check.absent], at: layout.check(slot), in: file)
+      try put([0 as Float], at: layout.scale(slot), in: file)
+      try put([UInt64](repeating: 0, count: layout.words), at: layout.code(slot), in: file)
+      try put([Int8](repeating: 0, count: layout.numberBytes), at: layout.numbers(slot), in: file)
+    }
   }
 
-  /// Makes the file end with a block, because only whole blocks are read.
-  private func grow(_ file: borrowing OpenFile, for slot: VectorLayout.Slot) throws {
-    let size = layout.bytes(through: slot.block)
+  /// Makes the file at least as long as a size that ends with a block, because only whole blocks are read.
+  private func grow(_ file: borrowing OpenFile, to size: Int) throws {
     if try file.status().size < size { try file.grow(to: size) }
   }
 
@@ -195,13 +197,11 @@ package struct Vectors {
   ///
   /// Called before the change is committed: if the change is rolled back, the vectors are computed again. A file that
   /// cannot be written is removed, because vectors must not outlive their texts.
-  func remove(_ messages: MessageKey...) throws { try remove(messages) }
-
   func remove(_ messages: [MessageKey]) throws {
     if messages.isEmpty { return }
-    for file in try VectorFile.all(in: store.location) where try file.header(of: store) != nil {
+    for file in try VectorFile.all(in: store.location) where try file.extent(in: store) != nil {
       do {
-        for message in messages { try file.remove(message, isOutdated: true) }
+        try file.remove(messages, isOutdated: true)
       } catch {
         guard removeFile(file.path) else { throw error }
       }

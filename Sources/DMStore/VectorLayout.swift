@@ -13,7 +13,6 @@ struct VectorLayout: Equatable {
 
   static let headerBytes = 4096
   static let slots = 4096
-  static let dimensions = 2...8192
 
   init(dimension: Int) {
     self.dimension = dimension
@@ -64,7 +63,8 @@ struct StoredVector {
 
   /// - Parameter vector: any finite numbers; they are divided by the length of the vector.
   init(_ vector: [Float], _ layout: VectorLayout) {
-    let largest = Self.largest(of: vector)
+    // In the precision of Double, in which the square of no Float is too large or too small.
+    let largest = vector.reduce(into: 0.0) { $0 = max($0, abs(Double($1))) }
     let factor = largest > 0 ? 127 / largest : 0
     var numbers = [Int8](repeating: 0, count: layout.numberBytes)
     var length = 0.0
@@ -76,11 +76,6 @@ struct StoredVector {
     self.numbers = numbers
     scale = length > 0 ? Float(1 / length.squareRoot()) : 0
     code = Self.code(of: vector, layout)
-  }
-
-  /// In the precision of Double, in which the square of no Float is too large or too small.
-  private static func largest(of vector: [Float]) -> Double {
-    vector.reduce(into: 0) { $0 = max($0, abs(Double($1))) }
   }
 
   /// A vector with the length of 1 in the same direction; zeros for zeros.

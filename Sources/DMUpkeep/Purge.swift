@@ -129,19 +129,12 @@ extension Upkeep {
   ) {
     let contents = location.contents
     var (count, bytes) = (0, 0)
-    if try !contents.remains.isEmpty {
-      // Only under the locks, because another purge may be about to give a newer file its name back.
-      let lock = try store.writeLock()
-      guard let sole = FileLock(ifFree: contents.path) else { return (count, bytes, false) }
-      for path in try contents.remains { removeFile(path) }
-      _ = consume sole
-      _ = consume lock
-    }
     // The version is read before the rows, so that a commit between the two is noticed below.
     var version = try store.dataVersion()
     var named = Set(try store.connection.namedContents().map(\.hash))
     var left = try contents.all(before: time).filter { !named.contains($0) }
-    while !left.isEmpty {
+    var remains = try contents.remains
+    while !left.isEmpty || !remains.isEmpty {
       try progress("\(left.count) contents that nothing refers to")
       let lock = try store.writeLock()
       guard let sole = FileLock(ifFree: contents.path) else { return (count, bytes, false) }
@@ -149,12 +142,15 @@ extension Upkeep {
       if case let now = try store.dataVersion(), now != version {
         (version, named) = (now, Set(try store.connection.namedContents().map(\.hash)))
       }
+      // Only under the locks, because another purge may be about to give a newer file its name back.
+      while let path = remains.popLast() { removeFile(path) }
       let end = monotonicMicroseconds() + Self.turn
-      repeat {
-        let hash = left.removeLast()
-        guard !named.contains(hash), let size = try contents.remove(hash, before: time) else { continue }
-        (count, bytes) = (count + 1, bytes + size)
-      } while !left.isEmpty && monotonicMicroseconds() < end
+      while let hash = left.popLast() {
+        if !named.contains(hash), let size = try contents.remove(hash, before: time) {
+          (count, bytes) = (count + 1, bytes + size)
+        }
+        if monotonicMicroseconds() >= end { break }
+      }
       _ = consume sole
       _ = consume lock
     }

@@ -188,8 +188,7 @@ extension Copy {
       json.member("created_at", createdAt)
       json.member("size_bytes", sizeBytes)
       json.member("missing_count", missingCount)
-      json.key("senders")
-      json.array { json in for sender in senders { json.value(sender) } }
+      json.member("senders", texts: senders)
     }
   }
 }

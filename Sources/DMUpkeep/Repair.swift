@@ -18,8 +18,8 @@ package struct Repaired: Equatable, Sendable {
 }
 
 extension Upkeep {
-  /// Rebuilds the search index, removes the vectors of messages, corrects all columns that can be computed from the messages, and accepts the loss of
-  /// changes that are missing from the change log.
+  /// Rebuilds the search index, removes the vectors of messages, corrects all columns that can be computed from the
+  /// messages, and accepts the loss of changes that are missing from the change log.
   ///
   /// Texts, receipts and digests are not changed. Read ranges are changed only if they are invalid, or lack messages
   /// that must count as read.

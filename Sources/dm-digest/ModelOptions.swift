@@ -9,8 +9,7 @@ struct ModelOptions {
   private let command: String?
 
   init(_ call: Invocation) throws {
-    let name = try call.arguments[DMDigestProgram.model] ?? environment("DM_MODEL")
-    command = name.flatMap { $0.isEmpty ? nil : $0 }
+    command = try call.program(DMDigestProgram.model, or: "DM_MODEL")
     let needing: [any Declared] = [
       DMDigestProgram.translate, DMDigestProgram.dryRun, DMDigestProgram.prompt, DMDigestProgram.tokens,
       DMDigestProgram.limit,
@@ -58,10 +57,12 @@ struct ModelOptions {
 
   // MARK: What the model does
 
-  private static func tokens(_ arguments: Arguments) throws -> Int { try arguments[DMDigestProgram.tokens] ?? 6000 }
+  private static func tokens(_ arguments: Arguments) throws -> Int {
+    try arguments[DMDigestProgram.tokens] ?? Model.usualTokens
+  }
 
   private func model(_ call: Invocation, onTick: @escaping () throws -> Void) throws -> Model {
-    let limit = try call.arguments[DMDigestProgram.limit] ?? .seconds(120)
+    let limit = try call.arguments[DMDigestProgram.limit] ?? .seconds(Model.usualSeconds)
     return try Model(
       command ?? "", seconds: max(1, limit.components.seconds), tokens: Self.tokens(call.arguments), onTick: onTick)
   }

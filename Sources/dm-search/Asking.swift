@@ -1,7 +1,6 @@
 internal import DMCLI
 internal import DMDigest
 internal import DMKit
-internal import DMSystem
 
 /// A question to a model, which answers from the messages that are most like the question.
 struct Asking {
@@ -12,13 +11,12 @@ struct Asking {
   /// - Throws: an error of usage without a model.
   init(_ call: Invocation, _ messenger: Messenger) throws {
     (self.call, self.messenger) = (call, messenger)
-    let command = try call.arguments[DMSearch.model] ?? environment("DM_MODEL") ?? ""
-    guard !command.isEmpty else { throw usage("'--answer' needs a model; give --model COMMAND, or set DM_MODEL") }
+    guard let command = try call.program(DMSearch.model, or: "DM_MODEL") else {
+      throw usage("'--answer' needs a model; give --model COMMAND, or set DM_MODEL")
+    }
     self.command = command
   }
 
-  /// About how many tokens of messages the model gets.
-  private static let tokens = 6000
   /// The maximum number of characters of a message that the model gets.
   private static let longest = 1000
 
@@ -28,7 +26,7 @@ struct Asking {
     let user = messenger.identity.handle.description
     let prompt = Answer.prompt(question, for: user)
     let result = try Interruption.heeded(Progress(call)) { step in
-      let model = Model(command, seconds: 120, tokens: Self.tokens) { try step("asking the model") }
+      let model = Model(command) { try step("asking the model") }
       return try Answer.ask(model, prompt, question, from: messages)
     }
     switch result {

@@ -1,6 +1,5 @@
 internal import DMCLI
 internal import DMKit
-internal import DMSystem
 
 /// A search by meaning: the program for vectors that the command line or the environment names.
 struct Meaning {
@@ -11,8 +10,7 @@ struct Meaning {
 
   init(_ call: Invocation, _ messenger: Messenger) throws {
     (self.call, self.messenger) = (call, messenger)
-    let command = try call.arguments[DMSearch.embed] ?? environment("DM_EMBED")
-    program = command.flatMap { $0.isEmpty ? nil : EmbeddingProgram($0) }
+    program = try call.program(DMSearch.embed, or: "DM_EMBED").map { EmbeddingProgram($0) }
   }
 
   /// The messages that are like an example, the most alike first.

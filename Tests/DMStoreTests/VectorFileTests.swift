@@ -74,13 +74,13 @@ struct VectorFileTests {
       try file.write([(key, VectorFile.check(of: text), vector(&random, 64))])
     }
     #expect(try VectorReader(file).has(second, of: "b") && !VectorReader(file).has(second, of: "a"))
-    try store.vectors.remove(second)
+    try store.vectors.remove([second])
     #expect(try VectorReader(file).outdated() == [second])
     #expect(try best(file, vector(&random, 64), .max) == [1])
     let bytes = try #require(FileManager.default.contents(atPath: file.path))
     let start = file.layout.checks(of: 1)
     #expect(bytes[start...].filter { $0 != 0 }.count == 1, "the mark is all that is left of it")
-    try file.remove(second, isOutdated: false)
+    try file.remove([second], isOutdated: false)
     #expect(try VectorReader(file).outdated().isEmpty)
   }
 
@@ -111,6 +111,6 @@ struct VectorFileTests {
       }
     }
     #expect(try VectorFile.find(in: store, user, model: "m") == nil, "without a header, it is none")
-    try store.vectors.remove(MessageKey(number: 5))
+    try store.vectors.remove([MessageKey(number: 5)])
   }
 }

@@ -74,8 +74,7 @@ extension DigestPoint: Record {
       json.member("who", who)
       json.member("until", until)
       json.member("reason", reason?.rawValue)
-      json.key("refs")
-      json.array { json in for reference in references { json.value(reference) } }
+      json.member("refs", texts: references)
       json.member("created_at", time)
       json.member("source", source.rawValue)
     }

@@ -1,5 +1,6 @@
 internal import DMJSON
 internal import DMModel
+internal import DMStore
 internal import DMSystem
 
 /// A program that computes vectors of texts, whose directions are alike if the texts mean something alike.
@@ -117,14 +118,11 @@ public struct EmbeddingProgram: Sendable {
       }
       let expected = dimension ?? vector.count
       guard vector.count == expected else { throw fault("has \(vector.count) numbers, and others \(expected)") }
-      guard EmbeddingProgram.dimensions ~= expected else { throw fault("has fewer than 2 or more than 8192 numbers") }
+      guard VectorFile.dimensions ~= expected else { throw fault("has fewer than 2 or more than 8192 numbers") }
       dimension = expected
       return vector
     }
 
     private func fault(_ what: String) -> Fault { Fault(reason: "line \(answered + 1) of its answer \(what)") }
   }
-
-  /// The numbers of dimensions that a vector may have.
-  private static let dimensions = 2...8192
 }

@@ -135,11 +135,17 @@ final class MeaningIndex {
     try write()
   }
 
+  /// The store, the user and their file of vectors; nil if there is none.
+  private func existing() throws -> (Store, UserKey, VectorFile)? {
+    guard let store = try messenger.existingStore(), let user = try messenger.reading(nil as UserKey?, { $0.me }) else {
+      return nil
+    }
+    return try VectorFile.find(in: store, user, model: program.command).map { (store, user, $0) }
+  }
+
   /// Replaces a file whose vectors have another length, because the model of the program is another now.
   private func replace(_ dimension: Int) throws {
-    guard let store = try messenger.existingStore(), let user = try messenger.reading(nil as UserKey?, { $0.me }),
-      let file = try VectorFile.find(in: store, user, model: program.command), file.dimension != dimension
-    else { return }
+    guard let (store, user, file) = try existing(), file.dimension != dimension else { return }
     let lock = try store.writeLock()
     _ = try VectorFile.make(in: store, user, model: program.command, dimension: dimension)
     _ = consume lock
@@ -147,11 +153,9 @@ final class MeaningIndex {
   }
 
   private func removeWritten() throws {
-    guard let store = try messenger.existingStore(), let user = try messenger.reading(nil as UserKey?, { $0.me }),
-      let file = try VectorFile.find(in: store, user, model: program.command)
-    else { return }
+    guard let (store, _, file) = try existing() else { return }
     let lock = try store.writeLock()
-    for key in written { try file.remove(key, isOutdated: true) }
+    try file.remove(written, isOutdated: true)
     _ = consume lock
   }
 
@@ -196,9 +200,7 @@ final class MeaningIndex {
 
   /// Records up to which message there are vectors.
   private func settle(_ missing: Missing) throws {
-    guard let store = try messenger.existingStore() else { return }
-    let user = try messenger.reading(nil as UserKey?) { $0.me }
-    guard let user, let file = try VectorFile.find(in: store, user, model: program.command) else { return }
+    guard let (store, _, file) = try existing() else { return }
     let before = try file.extent(in: store)
     var last = missing.extent.last
     if let firstChanged { last = min(last, MessageKey(number: firstChanged.number - 1)) }
@@ -207,7 +209,7 @@ final class MeaningIndex {
     let lock = try store.writeLock()
     // Another process may have replaced the file just now.
     if try file.extent(in: store)?.generation == generation {
-      for key in missing.gone { try file.remove(key, isOutdated: false) }
+      try file.remove(missing.gone, isOutdated: false)
       try file.set(extent, in: store)
     }
     _ = consume lock

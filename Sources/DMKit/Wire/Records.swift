@@ -69,10 +69,7 @@ extension Message: Record {
       json.member("snippet", snippet)
       json.member("likeness", likeness)
       if isTruncated { json.member("is_truncated", true) }
-      if !changed.isEmpty {
-        json.key("changed")
-        json.array { json in for name in changed { json.value(name) } }
-      }
+      if !changed.isEmpty { json.member("changed", texts: changed) }
       json.member("cursor", cursor)
     }
   }

@@ -39,7 +39,7 @@ extension Messages {
     }
     if !message.mentions.isEmpty { try store.mentions.set([], of: message) }
     if let text = message.text { try store.searchIndex.remove(text, of: message.key) }
-    try store.vectors.remove(message.key)
+    try store.vectors.remove([message.key])
     try store.attachments.remove(of: message.key)
     try store.linkPreviews.remove(of: message.key)
     if store.isLinked {
@@ -86,7 +86,7 @@ extension Messages {
   package func discard(_ message: Row) throws {
     try store.mentions.set([], of: message)
     if let text = message.text { try store.searchIndex.remove(text, of: message.key) }
-    try store.vectors.remove(message.key)
+    try store.vectors.remove([message.key])
     try store.attachments.remove(of: message.key)
     try store.linkPreviews.remove(of: message.key)
     try store.hubUnreadable.delete(message.key)
@@ -163,7 +163,7 @@ extension Messages {
   /// Replaces the text and the mentions of a message.
   package func edit(_ message: Row, to text: String?, mentioning users: [UserKey], at time: Timestamp?) throws {
     if let old = message.text { try store.searchIndex.remove(old, of: message.key) }
-    try store.vectors.remove(message.key)
+    try store.vectors.remove([message.key])
     if let text { try store.searchIndex.add(text, of: message.key) }
     do {
       var update = try store.connection.prepare("UPDATE message SET text = ?, edited_at = ? WHERE id = ?")

@@ -4,7 +4,7 @@ package import DMModel
 
 extension Messages {
   private static let withText = """
-    SELECT id, conversation, seq, sender, deleted_at IS NOT NULL, expires_at, text FROM message
+    SELECT conversation, seq, sender, deleted_at IS NOT NULL, expires_at, id, text FROM message
     """
 
   /// Passes to `body` the messages with a text that the user sees, in the order of their keys, until `body` returns
@@ -16,8 +16,8 @@ extension Messages {
       as: "texts after", "\(Self.withText) WHERE id > ? AND text IS NOT NULL AND system_kind IS NULL ORDER BY id")
     statement.bind(key)
     while try statement.step() {
-      guard try sees(statement, viewer) else { continue }
-      if try !body(statement.messageKey(0), statement.text(6)) { return }
+      guard try sees(statement, as: viewer) else { continue }
+      if try !body(statement.messageKey(5), statement.text(6)) { return }
     }
   }
 
@@ -26,13 +26,7 @@ extension Messages {
     var statement = try store.connection.prepare(
       as: "text of", "\(Self.withText) WHERE id = ? AND text IS NOT NULL AND system_kind IS NULL")
     statement.bind(key)
-    return try statement.step() && sees(statement, viewer) ? statement.text(6) : nil
-  }
-
-  private func sees(_ row: borrowing Statement, _ viewer: Viewer) throws -> Bool {
-    try viewer.sees(
-      row.int(2), in: row.conversationKey(1), from: row.userKey(3), isGone: row.bool(4),
-      expiresAt: row.optionalTimestamp(5))
+    return try statement.step() && sees(statement, as: viewer) ? statement.text(6) : nil
   }
 
   /// The keys of the messages that pass a filter and that the user sees; nil for all messages.

@@ -85,10 +85,16 @@ extension Messages {
   }
 
   private func sees(_ row: borrowing Statement, _ filter: SearchFilter, as viewer: Viewer) throws -> Bool {
-    let conversation = row.conversationKey(0)
-    if let conversations = filter.conversations, !conversations.contains(conversation) { return false }
-    return try viewer.sees(
-      row.int(1), in: conversation, from: row.userKey(2), isGone: row.bool(3), expiresAt: row.optionalTimestamp(4))
+    if let conversations = filter.conversations, !conversations.contains(row.conversationKey(0)) { return false }
+    return try sees(row, as: viewer)
+  }
+
+  /// Whether the user sees the message of a row that begins with conversation, number, sender, whether it is a tombstone,
+  /// and the time at which it expires.
+  func sees(_ row: borrowing Statement, as viewer: Viewer) throws -> Bool {
+    try viewer.sees(
+      row.int(1), in: row.conversationKey(0), from: row.userKey(2), isGone: row.bool(3),
+      expiresAt: row.optionalTimestamp(4))
   }
 
   /// The keys of all messages of some conversations.
