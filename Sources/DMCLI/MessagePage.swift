@@ -8,22 +8,31 @@ package struct MessagePage {
   ///
   /// A page of several conversations has the name of the conversation before each message.
   private let conversation: ConversationReference?
-  private var firstUnread: Int??
+  /// The first unread message of the conversation, and the number of unread messages, when the page was begun.
+  private var unread: (first: Int?, count: Int)?
   private var day = ""
   private var names: [Identifier: String] = [:]
   private var shownNames: [Handle: String] = [:]
+  /// The users of each conversation of the page.
+  private var people: [Identifier: People] = [:]
+  /// The senders whose handles are on the page, for each conversation, since the last line of a day.
+  private var introduced: [Identifier: Set<Handle>] = [:]
   private let isPlain: Bool
   private let hasLinks: Bool
+  /// Whether the lines are kept in a file or another program, where `Today` would soon be wrong.
+  private let isKept: Bool
 
   /// - Parameters:
-  ///   - isPlain: whether to print each message as one sentence, for `--plain`.
-  ///   - hasLinks: whether to print the names of attachments as links.
+  ///   - conversations: the conversations of the page; empty for all.
+  ///   - screen: where the page is printed; nil for a page without links.
+  ///   - isPlain: whether to print each message as one sentence, as for `--plain`.
   package init(
-    _ messenger: Messenger, _ conversations: [ConversationReference], isPlain: Bool = false, hasLinks: Bool = false
+    _ messenger: Messenger, _ conversations: [ConversationReference], on screen: Screen? = nil, isPlain: Bool = false
   ) {
     self.messenger = messenger
-    self.isPlain = isPlain
-    self.hasLinks = hasLinks
+    self.isPlain = screen?.isPlain ?? isPlain
+    hasLinks = screen?.hasLinks ?? false
+    isKept = screen?.columns == nil
     conversation = conversations.count == 1 ? conversations[0] : nil
   }
 
@@ -31,14 +40,31 @@ package struct MessagePage {
     if isPlain { return try sentence(message) }
     var text = ""
     let today = TextFormat.day(message.createdAt)
-    if today != day { text += TextFormat.dayLine(message.createdAt) + "\n" }
-    day = today
-    if firstUnread == nil {
-      firstUnread = .some(try conversation.flatMap { try messenger.conversation($0).firstUnreadSeq })
+    if today != day {
+      text += TextFormat.dayLine(message.createdAt, now: isKept ? nil : .now) + "\n"
+      introduced = [:]
     }
-    if let seq = message.seq, seq == firstUnread { text += TextFormat.unreadLine + "\n" }
+    day = today
+    if unread == nil {
+      let found = try conversation.map(messenger.conversation)
+      unread = (found?.firstUnreadSeq, found?.unreadCount ?? 0)
+    }
+    if let unread, let seq = message.seq, seq == unread.first { text += TextFormat.unreadLine(unread.count) + "\n" }
     let name = conversation == nil ? try self.name(message.conversationID) : nil
-    return text + TextFormat.line(message, for: messenger.identity.handle, in: name, address: address)
+    let people = try people(of: message)
+    let isIntroduced = introduced[message.conversationID, default: []].insert(message.sender).inserted
+    return text
+      + TextFormat.line(message, people, isIntroduced: isIntroduced, in: name, address: address)
+  }
+
+  /// The users of the conversation of a message, among them its sender.
+  package mutating func people(of message: Message) throws -> People {
+    let id = message.conversationID
+    var people = self.people[id] ?? People(messenger.identity.handle)
+    if self.people[id] == nil { people.add(try messenger.participants(of: .id(id))) }
+    people.learn(message.sender, message.senderName)
+    self.people[id] = people
+    return people
   }
 
   /// The file URL of an attachment's content (RFC 8089); nil if the page has no links, or if the content is not in the
@@ -87,7 +113,8 @@ package struct MessagePage {
       return try text(of: message)
     case .messageUpdated(let message, _):
       let address = try prefix(message.conversationID) + TextFormat.number(message)
-      return "-- \(address) as it is now --\n" + (try text(of: message))
+      let change = message.editedAt == nil ? "changed" : "edited"
+      return Mark.faint("-- \(address) \(change) --") + "\n" + (try text(of: message))
     case .messageStatus(let status, _):
       // Only statuses of the user's own messages are printed.
       guard status.sender == messenger.identity.handle else { return nil }

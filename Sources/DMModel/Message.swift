@@ -87,6 +87,8 @@ public struct Message: Equatable, Identifiable, Sendable {
     public var sender: Handle?
     /// The beginning of the text of the answered message.
     public var text: String?
+    /// Whether the answered message was deleted or has expired.
+    package var isDeleted = false
 
     /// Makes a value, for example for a preview of a view.
     public init(id: Identifier, seq: Int? = nil, sender: Handle? = nil, text: String? = nil) {

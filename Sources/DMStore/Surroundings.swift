@@ -98,13 +98,16 @@ package final class Surroundings {
       "SELECT conversation, seq, sender, text, deleted_at IS NOT NULL, expires_at FROM message WHERE uuid = ?")
     statement.bind(id)
     var reply = Message.Reply(id: id)
-    // A deleted or expired message is never quoted, even if the `extras` of the viewer include such messages.
-    if try statement.step(), !statement.bool(4), statement.optionalTimestamp(5).map({ $0 > viewer.now }) ?? true,
+    if try statement.step(),
       try viewer.reaches(statement.int(1), in: statement.conversationKey(0), from: statement.userKey(2))
     {
-      reply.seq = statement.int(1)
-      reply.sender = try store.users.handle(statement.userKey(2))
-      reply.text = statement.optionalText(3).map { String($0.prefix(Message.Reply.textLimit)) }
+      // A deleted or expired message is never quoted, even if the `extras` of the viewer include such messages.
+      reply.isDeleted = statement.bool(4) || statement.optionalTimestamp(5).map { $0 <= viewer.now } ?? false
+      if !reply.isDeleted {
+        reply.seq = statement.int(1)
+        reply.sender = try store.users.handle(statement.userKey(2))
+        reply.text = statement.optionalText(3).map { String($0.prefix(Message.Reply.textLimit)) }
+      }
     }
     if replies.count >= Self.capacity { replies = [:] }
     replies[id] = reply

@@ -13,8 +13,10 @@ package struct LocalTime {
   package var hour: Int
   package var minute: Int
   package var second: Int
-  /// The day of the week of the original date, such as `Mon`; it stays the same when the date is changed.
-  package private(set) var dayOfWeek = ""
+  /// The day of the week of the original date, such as `Monday`; it stays the same when the date is changed.
+  package private(set) var weekday = ""
+  /// The first three letters of `weekday`.
+  package var dayOfWeek: String { String(weekday.prefix(3)) }
 
   package init(_ time: Timestamp) {
     var seconds = time_t((Double(time.microseconds) / 1_000_000).rounded(.down))
@@ -22,7 +24,8 @@ package struct LocalTime {
     localtime_r(&seconds, &parts)
     (year, month, day) = (Int(parts.tm_year) + 1900, Int(parts.tm_mon) + 1, Int(parts.tm_mday))
     (hour, minute, second) = (Int(parts.tm_hour), Int(parts.tm_min), Int(parts.tm_sec))
-    dayOfWeek = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"][Int(parts.tm_wday)]
+    let weekdays = ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"]
+    weekday = weekdays[Int(parts.tm_wday)]
   }
 
   /// The `Timestamp` of this date and clock; the time zone decides whether summer time applies.

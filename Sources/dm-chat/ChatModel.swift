@@ -34,6 +34,8 @@ struct ChatModel {
     var blocked = false
     /// The names of the users who are typing.
     var names = false
+    /// The participants, and their names.
+    var people = false
     /// The newest messages.
     var newest = false
     /// The numbers of messages that have changed.
@@ -44,7 +46,7 @@ struct ChatModel {
   var layout: Layout
   /// Nil for a direct conversation that does not exist yet.
   var conversation: Conversation?
-  var loaded = LoadedMessages()
+  var loaded: LoadedMessages
   var composition: Composition
   /// A text that the status line shows until the next key.
   private(set) var notice: (text: String, isFault: Bool)?
@@ -71,7 +73,9 @@ struct ChatModel {
   init(_ reference: ConversationReference, _ conversation: Conversation?, _ layout: Layout) {
     (self.reference, self.conversation, self.layout) = (reference, conversation, layout)
     composition = Composition(draft: conversation?.draftText)
+    loaded = LoadedMessages(layout.me)
     loaded.firstUnread = conversation?.firstUnreadSeq
+    loaded.unreadCount = conversation?.unreadCount ?? 0
   }
 
   mutating func say(_ text: String, isFault: Bool = false) { notice = (text, isFault) }
@@ -110,6 +114,7 @@ extension ChatModel {
       if conversation == nil { lack.conversation = true }
       conversation = changed
       lack.blocked = true
+      lack.people = true
     case .typing(let typing):
       self.typing = typing.users
       lack.names = true

@@ -138,6 +138,11 @@ func unlessRefused<Result>(_ body: () throws -> Result?) throws -> Result? {
 }
 
 extension Conversing {
+  /// The participants in the order of joining; none for a direct conversation that does not exist yet.
+  func participants() throws -> [Participant] {
+    try existing() == nil ? [] : messenger.participants(of: conversation)
+  }
+
   static let mostFound = 100
 
   /// The newest messages that match the words, as lines of text, the newest first.
@@ -147,10 +152,12 @@ extension Conversing {
     request.newestFirst = true
     request.limit = Self.mostFound
     let name = TextFormat.name(try messenger.conversation(conversation), for: messenger.identity.handle)
+    var people = People(messenger.identity.handle)
+    people.add(try participants())
     let results = try messenger.search(request)
     var lines: [String] = []
     while case let batch = try results.next(), !batch.isEmpty {
-      lines += batch.map { TextFormat.line($0.message, $0.snippet, in: name) }
+      lines += batch.map { TextFormat.line($0.message, $0.snippet, people, in: name) }
     }
     return lines
   }

@@ -93,9 +93,6 @@ struct Layout {
   var height: Int { screen.rows ?? 24 }
 
   func rows(of text: String) -> [[UInt8]] { screen.rows(of: text) }
-
-  /// The rows of a message, with the text that dm-tail prints.
-  func rows(of message: Message) -> [[UInt8]] { rows(of: TextFormat.line(message, for: me)) }
 }
 
 /// The lines of /help, of a search or of a digest, shown instead of the conversation.

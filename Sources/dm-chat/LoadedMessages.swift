@@ -9,6 +9,9 @@ struct LoadedMessages {
     var message: Message
     /// The rows of the message on the screen, made when they are first shown.
     var rows: [[UInt8]]?
+    let day: String
+
+    init(_ message: Message) { (self.message, day) = (message, TextFormat.day(message.createdAt)) }
   }
 
   /// The last message on the screen, and how many of its rows are below the screen.
@@ -33,22 +36,28 @@ struct LoadedMessages {
   private var settledHeight: Int?
   /// The number of the first unread message, which has a separator line above it.
   var firstUnread: Int?
+  /// How many messages were unread when the window opened.
+  var unreadCount = 0
+  /// The users of the conversation.
+  var people: People
 
   /// How many messages are read at once.
   static let page = 100
   /// About how many messages are kept in memory.
   static let most = 1000
 
+  init(_ me: Handle) { people = People(me) }
+
   /// Replaces the messages with the newest ones, and scrolls to the end.
   mutating func replace(_ newest: [Message]) {
-    entries = newest.map { Entry(message: $0) }
+    entries = newest.map { Entry($0) }
     (bottom, hasOlder, hasNewer, settledHeight) = (nil, newest.count >= Self.page, false, nil)
   }
 
   /// Replaces the messages with some from the middle of the conversation,
   /// and puts the first of `after` at the bottom of the screen.
   mutating func replace(before: [Message], after: [Message]) {
-    entries = (before + after).map { Entry(message: $0) }
+    entries = (before + after).map { Entry($0) }
     (hasOlder, hasNewer, settledHeight) = (true, true, nil)
     bottom = Bottom(index: min(before.count, entries.count - 1), hidden: 0)
   }
@@ -56,7 +65,7 @@ struct LoadedMessages {
   /// Adds older messages at the beginning, and drops the newest ones if there are too many.
   mutating func add(older: [Message]) {
     hasOlder = older.count == Self.page
-    entries.insert(contentsOf: older.map { Entry(message: $0) }, at: 0)
+    entries.insert(contentsOf: older.map { Entry($0) }, at: 0)
     bottom?.index += older.count
     let kept = max(Self.most, (bottom?.index ?? entries.count) + 1)
     if entries.count > kept {
@@ -67,7 +76,7 @@ struct LoadedMessages {
 
   /// Adds newer messages at the end, and drops the oldest ones if there are too many.
   mutating func add(newer: [Message]) {
-    entries += newer.map { Entry(message: $0) }
+    entries += newer.map { Entry($0) }
     forgetOldest()
   }
 
@@ -89,7 +98,7 @@ extension LoadedMessages {
     settledHeight = nil
     if let index = entries.lastIndex(where: { $0.message.id == message.id || $0.message.id == message.replaces }) {
       if message.seq == entries[index].message.seq {
-        entries[index] = Entry(message: message)
+        entries[index] = Entry(message)
         return
       }
       remove(at: index)
@@ -99,9 +108,15 @@ extension LoadedMessages {
     // Too many messages are in memory, so this one is read when the user scrolls forward.
     if bottom != nil, entries.count >= Self.most + Self.page { return hasNewer = true }
     let index = entries.lastIndex { $0.message.seq ?? .max <= number }.map { $0 + 1 } ?? 0
-    entries.insert(Entry(message: message), at: index)
+    entries.insert(Entry(message), at: index)
     if let bottom, bottom.index >= index { self.bottom?.index += 1 }
     forgetOldest()
+  }
+
+  /// Learns who is in the conversation, and how they are called.
+  mutating func take(_ participants: [Participant]) {
+    people.add(participants)
+    forgetRows()
   }
 
   private mutating func remove(at index: Int) {
@@ -240,19 +255,30 @@ extension LoadedMessages {
   ///
   /// Keeps the rows of the message for later calls.
   private mutating func rows(of index: Int, _ layout: Layout) -> Int {
-    if entries[index].rows == nil { entries[index].rows = layout.rows(of: entries[index].message) }
+    if entries[index].rows == nil { entries[index].rows = madeRows(of: index, layout) }
     return block(index, layout).count
+  }
+
+  private func madeRows(of index: Int, _ layout: Layout) -> [[UInt8]] {
+    layout.rows(of: TextFormat.line(entries[index].message, people, isIntroduced: isIntroduced(index)))
+  }
+
+  /// Whether a message is the first one in memory of its sender on its day.
+  private func isIntroduced(_ index: Int) -> Bool {
+    let entry = entries[index]
+    let before = entries[..<index].reversed().prefix { $0.day == entry.day }
+    return !before.contains { $0.message.sender == entry.message.sender }
   }
 
   /// The rows of a message, including the lines above it for a new day and for unread messages.
   private func block(_ index: Int, _ layout: Layout) -> [[UInt8]] {
     let message = entries[index].message
     var above: [[UInt8]] = []
-    if index == 0 || TextFormat.day(entries[index - 1].message.createdAt) != TextFormat.day(message.createdAt) {
+    if index == 0 || entries[index - 1].day != entries[index].day {
       above += layout.rows(of: TextFormat.dayLine(message.createdAt))
     }
-    if let seq = message.seq, seq == firstUnread { above += layout.rows(of: TextFormat.unreadLine) }
-    return above + (entries[index].rows ?? layout.rows(of: message))
+    if let seq = message.seq, seq == firstUnread { above += layout.rows(of: TextFormat.unreadLine(unreadCount)) }
+    return above + (entries[index].rows ?? madeRows(of: index, layout))
   }
 
   /// The rows that fit on the screen, and their messages.

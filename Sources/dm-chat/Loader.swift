@@ -13,6 +13,7 @@ struct Loader {
   func begin(_ layout: Layout) throws -> (ChatModel, Cursor?) {
     var model = ChatModel(acts.conversation, try acts.existing(), layout)
     let (newest, cursor) = try pages.newest(isOpening: true)
+    model.loaded.people.add(try acts.participants())
     model.loaded.replace(newest)
     try lookForPresence(&model)
     model.blocked = try blocked()
@@ -42,6 +43,7 @@ struct Loader {
   }
 
   private func fetch(_ model: inout ChatModel) throws {
+    if model.lack.conversation || model.lack.people { model.loaded.take(try acts.participants()) }
     if model.lack.conversation {
       model.conversation = try acts.existing()
       try lookForPresence(&model)

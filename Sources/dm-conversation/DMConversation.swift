@@ -92,35 +92,39 @@ extension DMConversation {
     let users = arguments.operands.map { Handle(typed: $0.without("@")) }
     if let title = try arguments[title] {
       let title = title.without("+")
-      return try print(messenger.createGroup(titled: title, with: users, ifAbsent: arguments[ifAbsent]), call)
+      let group = try messenger.createGroup(titled: title, with: users, ifAbsent: arguments[ifAbsent])
+      return try print(group, call, "a group with \(names(users, none: "nobody else"))")
     }
     if users.isEmpty { throw arguments.missing("USER or --title") }
-    try print(messenger.createConversation(with: users, ifAbsent: arguments[ifAbsent]), call)
+    let conversation = try messenger.createConversation(with: users, ifAbsent: arguments[ifAbsent])
+    try print(conversation, call, "a conversation with \(names(users))")
   }
 
   static func show(_ call: Invocation) throws { try print(call.messenger().conversation(onlyOperand(call)), call) }
 
-  static func leave(_ call: Invocation) throws { try print(call.messenger().leave(onlyOperand(call)), call) }
+  static func leave(_ call: Invocation) throws { try print(call.messenger().leave(onlyOperand(call)), call, "left") }
 
   static func add(_ call: Invocation) throws {
     let (conversation, users) = try members(call)
-    try print(call.messenger().add(users, to: conversation, withHistory: call.arguments[withHistory]), call)
+    let changed = try call.messenger().add(users, to: conversation, withHistory: call.arguments[withHistory])
+    try print(changed, call, "\(names(users)) added")
   }
 
   static func remove(_ call: Invocation) throws {
     let (conversation, users) = try members(call)
-    try print(call.messenger().remove(users, from: conversation), call)
+    try print(call.messenger().remove(users, from: conversation), call, "\(names(users)) removed")
   }
 
   static func setTitle(_ call: Invocation) throws {
     let (conversation, title) = try value("TITLE", call)
     // As in a reference, a `+` before the title is not part of the title.
-    try print(call.messenger().setTitle(title.without("+"), of: conversation), call)
+    try print(call.messenger().setTitle(title.without("+"), of: conversation), call, "the new title")
   }
 
   static func setAvatar(_ call: Invocation) throws {
     let (conversation, url) = try value("URL", call)
-    try print(call.messenger().setAvatar(url.isEmpty ? nil : url, of: conversation), call)
+    let changed = try call.messenger().setAvatar(url.isEmpty ? nil : url, of: conversation)
+    try print(changed, call, url.isEmpty ? "without a picture" : "a new picture")
   }
 
   static func picture(_ call: Invocation) throws {
@@ -133,12 +137,13 @@ extension DMConversation {
     let changed =
       try file.isEmpty
       ? messenger.setAvatar(nil, of: conversation) : messenger.setPicture(call.picture(file), of: conversation)
-    try print(changed, call)
+    try print(changed, call, file.isEmpty ? "without a picture" : "a new picture")
   }
 
   static func setExpiry(_ call: Invocation) throws {
     let (conversation, lifetime) = try value("TIME", call)
-    try print(call.messenger().setExpiry(lifetime == "off" ? nil : duration(lifetime), of: conversation), call)
+    let changed = try call.messenger().setExpiry(lifetime == "off" ? nil : duration(lifetime), of: conversation)
+    try print(changed, call, lifetime == "off" ? "new messages stay" : "new messages expire after \(lifetime)")
   }
 
   // MARK: Operands and answers
@@ -166,13 +171,23 @@ extension DMConversation {
     return (conversation, try call.arguments.operand(1, name))
   }
 
-  /// - Parameter conversation: nil when nothing was changed.
-  static func print(_ conversation: Conversation?, _ call: Invocation) throws {
+  /// Prints a conversation: as text all its details, or after a change one line, as in `+ops: carol added`.
+  ///
+  /// - Parameters:
+  ///   - conversation: nil when nothing was changed.
+  ///   - change: a description of the change; nil to print the details.
+  static func print(_ conversation: Conversation?, _ call: Invocation, _ change: String? = nil) throws {
     guard let conversation else { return }
     let messenger = try call.messenger()
     try call.print(conversation) { conversation in
-      try TextFormat.details(conversation, for: messenger.identity.handle, called: messenger.shownName)
+      if let change { return TextFormat.line(conversation, change, for: messenger.identity.handle) }
+      return try TextFormat.details(conversation, for: messenger.identity.handle, called: messenger.shownName)
     }
+  }
+
+  /// Users as in `bob, carol`.
+  private static func names(_ users: [Handle], none: String = "yourself") -> String {
+    users.isEmpty ? none : users.map { visible($0.description) }.joined(separator: ", ")
   }
 }
 
@@ -181,14 +196,30 @@ extension DMConversation {
   static func change(_ change: OwnChange, _ call: Invocation) throws {
     _ = try call.arguments.operand(0, "CONVERSATION")
     let conversations = try call.arguments.operands.map(ConversationReference.init)
-    for changed in try call.messenger().change(change, in: conversations) { try print(changed, call) }
+    for changed in try call.messenger().change(change, in: conversations) {
+      try print(changed, call, words(change, of: changed))
+    }
   }
 
   static func setName(_ call: Invocation) throws {
     let (conversation, name) = try value("NAME", call)
     let bare = name.without("+")
     for changed in try call.messenger().change(.named(bare.isEmpty ? nil : bare), in: [conversation]) {
-      try print(changed, call)
+      try print(changed, call, words(.named(bare.isEmpty ? nil : bare), of: changed))
+    }
+  }
+
+  /// A description of a change.
+  private static func words(_ change: OwnChange, of changed: Conversation) -> String {
+    switch change {
+    case .pinned(let isPinned): isPinned ? "pinned" : "no longer pinned"
+    case .archived(let isArchived): isArchived ? "archived" : "no longer archived"
+    case .muted(let length):
+      length == nil ? "muted" : "muted until \(changed.mutedUntil.map(TextFormat.dateAndTime) ?? "later")"
+    case .unmuted: "no longer muted"
+    case .deleted: "deleted for you"
+    case .draft(let text): text == nil ? "without a draft" : "draft saved"
+    case .named(let name): name == nil ? "without a name of your own" : "the name that only you see"
     }
   }
 
@@ -208,6 +239,6 @@ extension DMConversation {
     }
     let words = call.arguments.operands.dropFirst()
     if words.isEmpty { return try print(call.messenger().conversation(conversation), call) }
-    try print(call.messenger().saveDraft(words.joined(separator: " "), in: conversation), call)
+    try print(call.messenger().saveDraft(words.joined(separator: " "), in: conversation), call, "draft saved")
   }
 }

@@ -103,7 +103,7 @@ extension DMEdit {
       return lines.map { $0 == nil ? .success(nil) : results.popFirst()?.map { $0 } ?? .success(nil) }
     } print: { outcome, line in
       if case .message(let message)? = outcome {
-        try call.print(message, line: line) { TextFormat.line($0, for: me) }
+        try call.print(message, line: line) { TextFormat.line($0, People(me)) }
       } else if let outcome {
         try call.print(outcome) { text(of: $0, for: me) }
       }
@@ -117,7 +117,7 @@ extension DMEdit {
 
   static func text(of outcome: Edit.Outcome, for me: Handle) -> String {
     switch outcome {
-    case .message(let message): TextFormat.line(message, for: me)
+    case .message(let message): TextFormat.line(message, People(me))
     case .deleted(let deletion): TextFormat.line(deletion)
     case .reaction(let reaction): TextFormat.line(reaction)
     case .report(let report): TextFormat.line(report)

@@ -89,7 +89,7 @@ package struct DMSearch: Program {
         isEmpty = false
         for found in batch {
           try call.print(found.message) {
-            TextFormat.line($0, found.snippet, in: try page.name($0.conversationID))
+            TextFormat.line($0, found.snippet, try page.people(of: $0), in: try page.name($0.conversationID))
           }
         }
       }

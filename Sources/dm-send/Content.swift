@@ -136,6 +136,7 @@ extension DMSend {
   static func sendLines(_ call: Invocation, _ messenger: Messenger) throws {
     let once = call.arguments[once]
     let previews = try Previews(call, messenger)
+    var page = MessagePage(messenger, [])
     try call.answerLines(isSingle: previews.areMade) { line, _ in
       try previews.adding(to: Outgoing(line: line))
     } nonce: {
@@ -143,7 +144,7 @@ extension DMSend {
     } act: {
       try messenger.send($0, once: once)
     } print: { message, line in
-      try call.print(call.settled(message), line: line) { answer($0, $0.conversationID.description) }
+      try call.print(call.settled(message), line: line) { answer($0, try page.name($0.conversationID)) }
     }
   }
 
@@ -165,6 +166,7 @@ extension DMSend {
   static func sendLines(_ call: Invocation, _ messenger: Messenger, as consumer: String) throws {
     let skipsFailed = !call.arguments[stopAtFailed]
     var skippedCount = 0
+    var page = MessagePage(messenger, [])
     try call.answerLines(
       { line, _ in try ConsumerLine(line: line) }, replacing: { ConsumerLine(.failure($0), acknowledges: nil) },
       nonce: { $0.nonce }, stopsAtFault: !skipsFailed
@@ -175,8 +177,8 @@ extension DMSend {
     } print: { result, line in
       switch result {
       case .message(let message):
-        try call.print(call.settled(message), line: line) { answer($0, $0.conversationID.description) }
-      case .acknowledged(let acknowledgement): try call.print(acknowledgement) { "\($0.consumer)  \($0.cursor)" }
+        try call.print(call.settled(message), line: line) { answer($0, try page.name($0.conversationID)) }
+      case .acknowledged(let acknowledgement): try call.print(acknowledgement) { _ in nil }
       }
     }
     if skipsFailed, skippedCount > 0 {

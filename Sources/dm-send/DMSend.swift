@@ -140,7 +140,7 @@ package struct DMSend: Program {
     case .saveDraft(let conversation, let words):
       try withContent(words, call, messenger) { content in
         let conversation = try messenger.saveDraft(content.text, in: conversation)
-        try call.print(conversation) { try TextFormat.details($0, for: messenger.identity.handle) }
+        try call.print(conversation) { TextFormat.line($0, "draft saved", for: messenger.identity.handle) }
       }
     case .send(let conversations, let words): try send(words, to: conversations, call, messenger)
     }

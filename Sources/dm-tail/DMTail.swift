@@ -108,7 +108,7 @@ package struct DMTail: Program {
     case .forget(let name):
       try call.print(try call.messenger().forgetConsumer(name), text: TextFormat.line)
     case .acknowledge(let cursor, let name):
-      try call.print(try call.messenger().acknowledge(cursor, for: name)) { "\($0.consumer)  \($0.cursor)" }
+      try call.print(try call.messenger().acknowledge(cursor, for: name)) { _ in nil }
     case .consumers:
       for consumer in try call.messenger().consumers() { try call.print(consumer, text: TextFormat.line) }
     case .messages(let messages):

@@ -18,8 +18,7 @@ final class Printer {
     self.call = call
     self.messenger = messenger
     isToBeRead = call.arguments[DMTail.read]
-    let screen = try call.screen()
-    page = MessagePage(messenger, conversations, isPlain: screen.isPlain, hasLinks: screen.hasLinks)
+    page = MessagePage(messenger, conversations, on: try call.screen())
     renewed = try RenewedLines(call)
   }
 

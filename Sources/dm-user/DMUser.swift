@@ -111,7 +111,9 @@ extension DMUser {
     _ = try call.arguments.operand(0, "USER")
     let users = try call.messenger().setBlocked(
       isBlocked, call.arguments.operands.map { Handle(typed: $0.without("@")) })
-    for user in users { try call.print(user, text: TextFormat.line) }
+    for user in users {
+      try call.print(user) { "\(visible($0.handle.description)): \(isBlocked ? "blocked" : "no longer blocked")" }
+    }
   }
 
   static func printBlocked(_ call: Invocation) throws {

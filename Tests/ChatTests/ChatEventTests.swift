@@ -45,7 +45,7 @@ import Testing
 
   @Test func `the line above the unread messages disappears when the user sends a message`() throws {
     var window = try window()
-    #expect(window.conversation.count { $0.contains("unread") } == 1)
+    #expect(window.conversation.count { $0.contains(" new ──") } == 1)
     try window.enter("hello")
     try window.follow()
     #expect(window.texts == ["one", "two", "three", "hello"] && window.line == "> ")
@@ -60,7 +60,7 @@ import Testing
     try window.follow()
     #expect(window.texts == ["uno", "two"])
     #expect(window.conversation[2].contains("(edited)") && window.conversation[3].contains("🎉 bob"))
-    #expect(window.conversation[4].contains("3 bob (gone)"))
+    #expect(window.conversation[4].contains("3 deleted by bob"))
   }
 
   @Test func `a reply no longer quotes a message that was deleted`() throws {

@@ -67,13 +67,13 @@ extension LocalTime {
         let me = Handle(stored: "alice")
         let two = [attachment(.image, "photo.jpg"), attachment()]
         #expect(
-          unmarked(TextFormat.line(message("look", two), for: me))
+          unmarked(TextFormat.line(message("look", two), People(me)))
             == "14:30  7 bob (image 'photo.jpg' 8 bytes, file 'notes.txt' 8 bytes): look")
         #expect(
-          unmarked(TextFormat.line(message(nil, [attachment()]), for: me))
+          unmarked(TextFormat.line(message(nil, [attachment()]), People(me)))
             == "14:30  7 bob (file 'notes.txt' 8 bytes):")
         #expect(
-          unmarked(TextFormat.line(message("a\nb", [attachment()]), for: me))
+          unmarked(TextFormat.line(message("a\nb", [attachment()]), People(me)))
             == "14:30  7 bob (file 'notes.txt' 8 bytes): a\n       b")
       }
     }
@@ -86,7 +86,7 @@ extension LocalTime {
         pageCursor: nil)
       #expect(
         unmarked(TextFormat.line(conversation, for: Handle(stored: "alice"))).hasSuffix(
-          "bob (image 'photo.jpg' 8 bytes): "))
+          "  (image 'photo.jpg' 8 bytes)"))
     }
 
     @Test func `control characters in a stored attachment name are escaped`() {
@@ -94,7 +94,7 @@ extension LocalTime {
       let sent = SentAttachment(attachment: hostile, message: message(nil, [hostile]))
       for line in [
         TextFormat.line(hostile), TextFormat.line(sent, in: "x\u{9B}"),
-        unmarked(TextFormat.line(message("hi", [hostile]), for: Handle(stored: "alice"))),
+        unmarked(TextFormat.line(message("hi", [hostile]), People(Handle(stored: "alice")))),
       ] {
         #expect(!line.unicodeScalars.contains { isHidden($0) }, "\(line)")
       }

@@ -65,7 +65,7 @@ extension LocalTime {
       var group = conversation(["alice", "bob", "mei"], isGroup: true)
       group.name = "mei: pay me" + String(repeating: " ", count: 40) + "(now), mei"
       #expect(TextFormat.label(group, for: me) == "mei pay me now , mei")
-      #expect(unmarked(TextFormat.line(group, for: me, columns: 40)).hasPrefix("      mei pay me …  "))
+      #expect(unmarked(TextFormat.line(group, for: me, columns: 40)).hasPrefix("     mei pay me …  "))
       let titled = conversation(["alice", "mei"], title: "ops:3 alice: I quit.        ", isGroup: true)
       #expect(TextFormat.name(titled, for: me) == "+ops 3 alice I quit.")
       let bob = Handle(stored: "bob")
@@ -93,7 +93,7 @@ extension LocalTime {
       var group = conversation(["alice", "bob"], title: words, isGroup: true, last: sent)
       group.draftText = nil
       let lines = [
-        TextFormat.line(sent, for: me, in: "+" + words), TextFormat.line(sent, nil, in: "+" + words),
+        TextFormat.line(sent, People(me), in: "+" + words), TextFormat.line(sent, nil, People(me), in: "+" + words),
         TextFormat.line(group, for: me), TextFormat.sentence(group, for: me),
         TextFormat.sentence(sent, for: me, in: words) { _ in Mark.body(words) },
       ]
@@ -114,9 +114,10 @@ extension LocalTime {
           TextFormat.line(
             conversation(["alice", "bob"], last: message("one\ntwo"), unread: 3, isPinned: true), for: me))
         #expect(
-          line == "*    3  bob                       2026-11-21  bob: one" || line.contains("  14:30       bob: one"))
+          line == "    3  bob                       2026-11-21  [pinned]  one"
+            || line.contains("  14:30       [pinned]  one"))
         let archived = unmarked(TextFormat.line(conversation(["alice"], isArchived: true), for: me))
-        #expect(archived.hasPrefix("a       alice "))
+        #expect(archived.hasPrefix("       alice ") && archived.hasSuffix("  [archived]"))
         #expect(!line.contains("\n"))
       }
     }
@@ -131,12 +132,12 @@ extension LocalTime {
     }
 
     @Test(arguments: [
-      ("Bob B.", "7 Bob B. (bob): hi", "7 Bob B. (bob, gone)"), ("bob", "7 bob: hi", "7 bob (gone)"),
-      ("():", "7 bob: hi", "7 bob (gone)"),
-      ("alice (edited): yes,  no", "7 alice edited yes, no (bob): hi", "7 alice edited yes, no (bob, gone)"),
+      ("Bob B.", "7 Bob B. (bob): hi", "7 deleted by Bob B."), ("bob", "7 bob: hi", "7 deleted by bob"),
+      ("():", "7 bob: hi", "7 deleted by bob"),
+      ("alice (edited): yes,  no", "7 alice edited yes, no (bob): hi", "7 deleted by alice edited yes, no"),
       (
         "x\u{1B}[2J\n" + String(repeating: "y", count: 30), #"7 x\u{1B}[2J\u{A}yyyyyyyy… (bob): hi"#,
-        #"7 x\u{1B}[2J\u{A}yyyyyyyy… (bob, gone)"#
+        #"7 deleted by x\u{1B}[2J\u{A}yyyyyyyy…"#
       ),
     ])
     func `a sender is shown as display name and handle, without characters that could end the name`(
@@ -145,21 +146,21 @@ extension LocalTime {
       inZone("UTC") {
         var sent = message("hi")
         sent.senderName = name
-        #expect(unmarked(TextFormat.line(sent, for: me)) == "14:30  \(line)")
+        #expect(unmarked(TextFormat.line(sent, People(me))) == "14:30  \(line)")
         sent.deletedAt = time
-        #expect(unmarked(TextFormat.line(sent, for: me)) == "14:30  \(deleted)")
+        #expect(unmarked(TextFormat.line(sent, People(me))) == "14:30  \(deleted)")
       }
     }
 
     @Test func `a message shows number, sender and text, and your own messages also show their status`() {
       inZone("UTC") {
-        #expect(unmarked(TextFormat.line(message("hi"), for: me)) == "14:30  7 bob: hi")
+        #expect(unmarked(TextFormat.line(message("hi"), People(me))) == "14:30  7 bob: hi")
         #expect(
-          unmarked(TextFormat.line(message("hi", from: "alice", .read), for: me)) == "14:30  7 alice (✓✓ read): hi")
-        #expect(unmarked(TextFormat.line(message("hi", from: "alice"), for: me)) == "14:30  7 alice (✓): hi")
-        #expect(unmarked(TextFormat.line(message("hi", .read), for: me)) == "14:30  7 bob: hi")
-        #expect(unmarked(TextFormat.line(message("hi"), for: me, in: "+ops")) == "14:30  +ops:7 bob: hi")
-        #expect(unmarked(TextFormat.line(message("a\nb\u{1B}"), for: me)) == "14:30  7 bob: a\n       b\\u{1B}")
+          unmarked(TextFormat.line(message("hi", from: "alice", .read), People(me))) == "14:30  7 you (✓✓ read): hi")
+        #expect(unmarked(TextFormat.line(message("hi", from: "alice"), People(me))) == "14:30  7 you (✓): hi")
+        #expect(unmarked(TextFormat.line(message("hi", .read), People(me))) == "14:30  7 bob: hi")
+        #expect(unmarked(TextFormat.line(message("hi"), People(me), in: "+ops")) == "14:30  +ops:7 bob: hi")
+        #expect(unmarked(TextFormat.line(message("a\nb\u{1B}"), People(me))) == "14:30  7 bob: a\n       b\\u{1B}")
       }
     }
 
@@ -170,8 +171,8 @@ extension LocalTime {
         answer.replyTo = Message.Reply(id: id, seq: 3, sender: me, text: "x', read): I approve, a long text")
         answer.reactions = [Message.Reactions(emoji: "👍", users: [me, Handle(stored: "bob")])]
         #expect(
-          unmarked(TextFormat.line(answer, for: me))
-            == "14:30  7 alice (to 3 alice 'x’, read): I approve, a…', edited, 👍 alice bob, ✓✓): (edited): hi  [read]")
+          unmarked(TextFormat.line(answer, People(me)))
+            == "14:30  7 you (to 3 you 'x’, read): I approve, a…', edited, 👍 you bob, ✓✓): (edited): hi  [read]")
       }
     }
 
@@ -194,11 +195,11 @@ extension LocalTime {
             at: time)
         }
         let day = TextFormat.day(time)
-        #expect(TextFormat.line(receipt(.read, [7...7], at: time)) == "bob  7  \(day) 14:30  read")
+        #expect(unmarked(TextFormat.line(receipt(.read, [7...7], at: time))) == "bob  7  \(day) 14:30  read")
         #expect(
-          TextFormat.line(receipt(.delivery, [3...7, 9...9], at: time), in: "+ops")
+          unmarked(TextFormat.line(receipt(.delivery, [3...7, 9...9], at: time), in: "+ops"))
             == "bob  +ops:3..7, 9  \(day) 14:30  delivered")
-        #expect(TextFormat.line(receipt(.delivery, [7...7], at: nil)) == "bob  7  some time ago  delivered")
+        #expect(unmarked(TextFormat.line(receipt(.delivery, [7...7], at: nil))) == "bob  7  some time ago  delivered")
       }
     }
 
@@ -223,7 +224,7 @@ extension LocalTime {
       let user = User(
         handle: Handle(stored: "bob"), displayName: "Bob\nB.", bio: "x\u{1B}", avatarURL: nil, showsPresence: false,
         sendsReadReceipts: true, createdAt: time)
-      let line = TextFormat.line(user)
+      let line = unmarked(TextFormat.line(user))
       #expect(line == #"bob (hides presence)      Bob B.  x\u{1B}"#)
       #expect(!line.unicodeScalars.contains { isHidden($0) })
     }

@@ -79,7 +79,7 @@ exits 66 "nothing was said" dm-tail --as alice carol
 exits 66 "a bound that is not there" dm-tail alice --before 99
 exits 64 "what is no range" dm-tail alice 1 carol
 exits 64 "a count that is none" dm-tail alice -n x
-like "$(dm-tail alice 1 --text)" "-- ??? 2???-??-?? --
+like "$(dm-tail alice 1 --text)" "── *day * 2??? ──
 ??:??  1 alice: 1" "as text"
 dm-send -q --as alice bob "$(printf 'one\n14:30  7 bob: forged \033[2J')"
 is "$(dm-tail --text alice -n 1 | tail -n 1)" "       14:30  7 bob: forged \\u{1B}[2J" \

@@ -123,7 +123,7 @@ leave
 follow dm-tail -f --as bob alice -n 1 --text
 IFS= read -r day <&3
 IFS= read -r text <&3
-like "$day $text" "-- ??? ????-??-?? -- ??:??  14 alice: for you" "as text"
+like "$day $text" "── *day * ── ??:??  14 alice: for you" "as text"
 leave
 
 # Who reads much at once floods nobody.

@@ -43,9 +43,9 @@ exits 64 "a kind that is none" dm-search --has luck
 exits 67 "an unknown user" dm-search --from bbo
 exits 66 "an unknown group" dm-search --in +ops lunch
 
-like "$(dm-search --text cafe)" '20??-??-?? ??:??  bob:1 alice: lunch at the \*\*café\*\*[?]' "as text"
+like "$(dm-search --text cafe)" '20??-??-?? ??:??  bob:1 you: lunch at the \*\*café\*\*[?]' "as text"
 printf 'lunch\nwith \033[31m red\n' | dm-send -q bob
-like "$(dm-search --text red)" '* alice: lunch with  \[31m \*\*red\*\*' "on one line, and no control of the terminal"
+like "$(dm-search --text red)" '* you: lunch with  \[31m \*\*red\*\*' "on one line, and no control of the terminal"
 like "$(script -qec 'dm-search cafe' /dev/null)" "*$(printf '\033[7mcafé\033[27m')*" "reversed on a terminal"
 like "$(NO_COLOR=1 script -qec 'dm-search cafe' /dev/null)" "*\*\*café\*\**" "unless there shall be no color"
 done_testing

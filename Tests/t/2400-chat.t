@@ -12,13 +12,13 @@ dm-send --as alice bob 'hi bob' -q
 
 window a 60 14 'dm-chat --as alice bob'
 window b 60 14 'dm-chat --as bob alice'
-shows a '*1 alice (✓✓ read): hi bob*-- Bob Ångström (bob), online --*>*' 'what the other has on the screen is read'
-shows b '*-- unread --*1 alice: hi bob*-- alice, online --*>*' 'the other sees it as new'
+shows a '*1 you (✓✓ read): hi bob*-- Bob Ångström (bob), online --*>*' 'what the other has on the screen is read'
+shows b '*── 1 new ──*1 alice: hi bob*-- alice, online --*>*' 'the other sees it as new'
 
 text a 'one two 你好'
 shows b '*alice is typing*' 'typing is shown'
 keys a C-w X Enter
-shows a '*2 alice (✓✓ read): one two X*' 'the word that was erased is not sent'
+shows a '*2 you (✓✓ read): one two X*' 'the word that was erased is not sent'
 is "$(dm-tail --as bob alice:2 | jq -r .text)" 'one two X' 'what was seen is what was sent'
 shows b '*2 alice: one two X*-- alice, online --*' 'and typing ends'
 
@@ -42,10 +42,10 @@ keys a Enter
 shows b "*5 alice (to 4 bob 'cafeend'): yes*" '/reply'
 text b '/react 5 :tada:'
 keys b Enter
-shows a '*5 alice (to 4 bob *, 🎉 bob, ✓✓ read): yes*' '/react, with a short code; and the marks of a line are drawn again'
+shows a '*5 you (to 4 bob *, 🎉 bob, ✓✓ read): yes*' '/react, with a short code; and the marks of a line are drawn again'
 text b '/react 🎉'
 keys b Enter
-shows a "*5 alice (to 4 bob 'cafeend', ✓✓ read): yes*" 'the same reaction takes it back'
+shows a "*5 you (to 4 bob 'cafeend', ✓✓ read): yes*" 'the same reaction takes it back'
 keys a Up
 shows a '*> /edit 5 yes*' 'the key Up edits the last message of the user'
 keys a Up
@@ -54,7 +54,7 @@ keys a Down BSpace Y Enter
 shows b '*2 alice (edited): one two Y*' '/edit'
 text b '/delete 4 everyone'
 keys b Enter
-shows a '*4 Bob Ångström (bob, gone)*5 alice (✓✓ read): yes*' '/delete, also of what an answer repeats'
+shows a '*4 deleted by Bob Ångström*5 you (✓✓ read): yes*' '/delete, also of what an answer repeats'
 text a '/nothing'
 keys a Enter
 shows a "*there is no command '/nothing'*> /nothing*" 'an unknown command is an error, and stays'
@@ -70,7 +70,7 @@ text a '/search first'
 keys a Enter
 shows a '*bob:3 Bob Ångström (bob): *first*1 message; /go N*' '/search'
 keys a Escape
-shows a '*6 alice (✓✓ read): /slash*' 'and back'
+shows a '*6 you (✓✓ read): /slash*' 'and back'
 echo content >"$work/a file.txt"
 text a "/attach $work/a"
 keys a Tab
@@ -160,7 +160,7 @@ shows a '*carol: message 10000*-- carol, offline --*' 'Esc goes to the end'
 keys a -N 20 PageUp
 shows a '*carol: message 9643*carol: message 9660*Esc goes to the end*' 'twenty pages back'
 keys a -N 600 PageUp
-shows a '*-- ??? *1 carol: message 1*2 carol: message 2*Esc goes to the end*' 'PageUp goes back to the first'
+shows a '*── *day *1 carol: message 1*2 carol: message 2*Esc goes to the end*' 'PageUp goes back to the first'
 keys a -N 600 PageDown
 shows a '*carol: message 9983*carol: message 10000*-- carol, offline --*' 'and PageDown to the last'
 text a '/list'

@@ -44,7 +44,7 @@ shows a '*bob: later 1300*-- bob, offline --*' 'many messages come'
 text a '/go 1100'
 keys a Enter
 keys a -N 300 PageUp
-shows a '*-- ??? *1 bob: message 1*2 bob: message 2*Esc goes to the end*' 'PageUp goes back to the first'
+shows a '*── *day *1 bob: message 1*2 bob: message 2*Esc goes to the end*' 'PageUp goes back to the first'
 keys a -N 300 PageDown
 shows a '*bob: later 1300*-- bob, offline --*' 'and PageDown to the last'
 
@@ -119,7 +119,7 @@ seen '*\$'
 is "$(dm-list --as alice carol | jq -r .draft_text)" 'half a line' 'it keeps the draft'
 text a 'sent from here'
 keys a Enter
-shows a '*alice (*): sent from here*' 'the first one sends'
+shows a '*you (*): sent from here*' 'the first one sends'
 keys a C-d
 seen '*\$'
 is "$(dm-list --as alice carol | jq -r .draft_text)" 'half a line' 'which does not remove the draft of the other'
@@ -145,10 +145,10 @@ seen '*\$'
 dm-user block --as alice carol -q
 text a 'clear; dm-chat --as alice carol'
 keys a Enter
-shows a '*alice (*): sent from here*-- carol, blocked by you --*> half a line*' 'so does a user who blocks the other'
+shows a '*you (*): sent from here*-- carol, blocked by you --*> half a line*' 'so does a user who blocks the other'
 dm-user unblock --as alice carol -q
 dm-send --as carol alice 'heard again' -q
-shows a '*alice (*): sent from here*carol: heard again*-- carol --*' 'until the next message after that'
+shows a '*you (*): sent from here*carol: heard again*-- carol --*' 'until the next message after that'
 keys a C-u C-d
 seen '*\$'
 

@@ -103,7 +103,9 @@ struct StoreCandidates {
         typed.utf8.dropFirst(head.utf8.count).allSatisfy({ 48...57 ~= $0 })
       else { return [] }
       return try messenger.messages(in: conversation, limit: 50).reversed().compactMap { message in
-        message.seq.map { Candidate(value: "\(head)\($0)", meaning: glimpse(of: message)) }
+        message.seq.map {
+          Candidate(value: "\(head)\($0)", meaning: glimpse(of: message, for: messenger.identity.handle))
+        }
       }
     }
   }
@@ -123,9 +125,8 @@ struct StoreCandidates {
 
   private func isShown(_ value: String) -> Bool { visible(value).utf8.elementsEqual(value.utf8) }
 
-  private func glimpse(of message: Message) -> String {
-    if let announcement = TextFormat.announcement(message) { return Mark.without(announcement) }
-    return "\(Mark.without(TextFormat.handleAndAttachments(of: message))): \(glimpse(message.text ?? ""))"
+  private func glimpse(of message: Message, for me: Handle) -> String {
+    Mark.without(TextFormat.preview(of: message, for: me, glimpse(message.text ?? ""), isNamed: true))
   }
 
   /// The beginning of a text, on one line.

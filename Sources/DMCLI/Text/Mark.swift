@@ -10,7 +10,7 @@ package enum Mark {
   static let alert = "\u{10}"
   /// The mark of the first color for people.
   private static let firstPerson: UInt8 = 0x11
-  static let personCount: UInt8 = 6
+  static let colorCount: UInt8 = 6
   static let end = "\u{17}"
   /// Marks before and after a user's text that has right-to-left characters.
   static let bodyStart = "\u{2}"
@@ -21,10 +21,20 @@ package enum Mark {
   /// Marks before and after a search hit; they are printed as asterisks if there are no colors.
   static let hitStart = "\u{18}"
   static let hitEnd = "\u{19}"
+  /// The mark from which a line is filled up with a rule.
+  static let fill = "\u{1A}"
+  /// Marks before the parentheses of a message's line and before its text.
+  ///
+  /// The text begins on a line of its own if the part between the two marks takes more than a third of the width.
+  static let notes = "\u{1C}"
+  static let text = "\u{1D}"
+  /// The mark before a mention of the reader.
+  private static let mention = "\u{1E}"
 
   package static func strong(_ text: String) -> String { strong + text + end }
   package static func faint(_ text: String) -> String { faint + text + end }
   package static func alert(_ text: String) -> String { alert + text + end }
+  static func mention(_ text: String) -> String { mention + text + end }
   /// A user's text, with marks around it if it has right-to-left characters.
   package static func body(_ text: String) -> String {
     isASCII(text) || !text.unicodeScalars.contains(where: isRightToLeft) ? text : bodyStart + text + bodyEnd
@@ -47,11 +57,20 @@ package enum Mark {
     }
   }
 
-  /// A text in the color of a person; the color depends only on the handle.
-  static func person(_ handle: String, _ text: String) -> String {
+  /// The looks of people: each color plain, and then each bold.
+  package static let lookCount = 2 * Int(colorCount)
+
+  /// A text in a look of people; a look past the last one begins again with the first.
+  static func person(_ look: Int, _ text: String) -> String {
+    let (isBold, color) = (look % lookCount).quotientAndRemainder(dividingBy: Int(colorCount))
+    return "\(isBold == 1 ? strong : "")\(Unicode.Scalar(firstPerson + UInt8(color)))" + text + end
+  }
+
+  /// The look of a user who is no participant; it depends only on the handle.
+  static func look(of handle: String) -> Int {
     // FNV-1a (isthe.com/chongo/tech/comp/fnv), because Swift's hashes differ between runs.
     let hash = handle.utf8.reduce(0x811C_9DC5 as UInt32) { ($0 ^ UInt32($1)) &* 0x0100_0193 }
-    return "\(Unicode.Scalar(firstPerson + UInt8(hash >> 16 % UInt32(personCount))))" + text + end
+    return Int(hash >> 16) % lookCount
   }
 
   /// A text as a link to an address; the address must be ASCII.
@@ -77,9 +96,13 @@ package enum Mark {
     String(String.UnicodeScalarView(text.unicodeScalars.filter { $0.value > 0x1F || !isMark(UInt8($0.value)) }))
   }
 
-  static func isMark(_ byte: UInt8) -> Bool { 2...5 ~= byte || 0xE...0x19 ~= byte }
-  /// The number of a person's color; nil if the byte is another mark.
-  static func person(_ byte: UInt8) -> Int? {
-    firstPerson..<(firstPerson + personCount) ~= byte ? Int(byte - firstPerson) : nil
+  static func isMark(_ byte: UInt8) -> Bool { 2...5 ~= byte || 0xE...0x1A ~= byte || 0x1C...0x1E ~= byte }
+  static func isFill(_ byte: UInt8) -> Bool { byte == 0x1A }
+  static func isNotes(_ byte: UInt8) -> Bool { byte == 0x1C }
+  static func isText(_ byte: UInt8) -> Bool { byte == 0x1D }
+  static func isMention(_ byte: UInt8) -> Bool { byte == 0x1E }
+  /// The number of a color for people; nil if the byte is another mark.
+  static func color(_ byte: UInt8) -> Int? {
+    firstPerson..<(firstPerson + colorCount) ~= byte ? Int(byte - firstPerson) : nil
   }
 }

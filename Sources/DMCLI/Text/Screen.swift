@@ -96,37 +96,52 @@ package struct Screen {
   ///
   /// The text is wrapped for a terminal. Each `Mark` in it is replaced with an escape sequence, or is removed; without
   /// colors, the marks of search hits become asterisks.
-  package func rendered(_ text: String) -> [UInt8] { rendered(text, hasLinks: hasLinks) }
-
-  private func rendered(_ text: String, hasLinks: Bool) -> [UInt8] {
+  package func rendered(_ text: String) -> [UInt8] {
     var result: [UInt8] = []
     result.reserveCapacity(text.utf8.count + 64)
     let text = isColored ? text : Mark.starred(text)
     guard let columns else {
-      append(text, hasLinks, to: &result)
+      append(text, to: &result)
       return result
     }
-    for line in text.split(separator: "\n", omittingEmptySubsequences: false) {
+    for line in Self.laidOut(text, columns).split(separator: "\n", omittingEmptySubsequences: false) {
       let spaces = line.prefix { $0 == " " }.count
       let indent = max(spaces, isPlain ? 2 : Self.indent)
       let lines = wrapped(line, width: columns, indent: indent)
-      append(isolated(lines), hasLinks, to: &result)
+      append(isolated(lines), to: &result)
     }
     return result
   }
 
-  /// A rendered text as rows of the screen, without links; each row begins with the color codes that are in effect there.
+  /// Fills lines with a rule, and begins the text of a message on a line of its own if the notes before it are long.
+  private static func laidOut(_ text: String, _ columns: Int) -> String {
+    guard text.utf8.contains(where: { 0x1A...0x1D ~= $0 }) else { return text }
+    return text.split(separator: "\n", omittingEmptySubsequences: false).map { line in
+      if let fill = line.utf8.firstIndex(where: Mark.isFill) {
+        let rule = String(repeating: "─", count: max(0, columns - mostColumns(of: line)))
+        return line[..<fill] + rule + line[fill...].dropFirst()
+      }
+      guard let notes = line.utf8.firstIndex(where: Mark.isNotes), let text = line.utf8.firstIndex(where: Mark.isText),
+        notes < text, line.utf8[notes..<text].count > columns / 3, mostColumns(of: line[notes..<text]) > columns / 3
+      else { return String(line) }
+      return line[..<text] + "\n" + String(repeating: " ", count: indent) + line[text...].dropFirst(2)
+    }.joined(separator: "\n")
+  }
+
+  /// A rendered text as rows of the screen; each row begins with the color codes that are in effect there.
   package func rows(of text: String) -> [[UInt8]] {
     let escape: UInt8 = 0x1B
     var colors: ArraySlice<UInt8> = []
-    return rendered(text, hasLinks: false).dropLast().split(
+    return rendered(text).dropLast().split(
       separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false
     ).map { row in
       let begun = Array(colors) + row
       guard row.contains(escape) else { return begun }
       for part in row.split(separator: escape, omittingEmptySubsequences: false).dropFirst() {
+        // The other sequences are those of links, which each row closes.
+        guard part.first == UInt8(ascii: "[") else { continue }
         let code = part.prefix { $0 != UInt8(ascii: "m") } + [UInt8(ascii: "m")]
-        colors = code.elementsEqual("[0m".utf8) ? [] : [escape] + code
+        colors = code.elementsEqual("[0m".utf8) ? [] : colors + [escape] + code
       }
       return begun
     }
@@ -140,33 +155,53 @@ package struct Screen {
   }
 
   /// Links are printed with OSC 8 (gist.github.com/egmontkob/eb114294efbcd5adb1944c9f3cb5feda).
-  private func append(_ text: String, _ hasLinks: Bool, to result: inout [UInt8]) {
+  ///
+  /// A link that is wrapped is closed at the end of each row and opened again after the indent of the next one.
+  private func append(_ text: String, to result: inout [UInt8]) {
     var text = text
+    // The sequence that opens the link in which the text is; empty outside a link.
+    var opening: [UInt8] = []
     text.withUTF8 { bytes in
       var start = 0
-      for index in bytes.indices where Mark.isMark(bytes[index]) {
-        result.append(contentsOf: UnsafeBufferPointer(rebasing: bytes[start..<index]))
+      func take(to end: Int) {
+        result.append(contentsOf: UnsafeBufferPointer(rebasing: bytes[start..<end]))
+        start = end
+      }
+      for index in bytes.indices where index >= start {
+        if bytes[index] == UInt8(ascii: "\n"), !opening.isEmpty {
+          take(to: index)
+          result += Self.linkEnd
+          take(to: bytes[index...].dropFirst().firstIndex { $0 != UInt8(ascii: " ") } ?? bytes.count)
+          result += opening
+        }
+        guard Mark.isMark(bytes[index]) else { continue }
+        take(to: index)
         result.append(contentsOf: codes[Int(bytes[index])])
         start = index + 1
         guard bytes[index] == Mark.linkStart || bytes[index] == Mark.linkEnd else { continue }
         let (address, count) = Mark.address(in: bytes[start...])
         start += count
-        if hasLinks { result += Array("\u{1B}]8;;".utf8) + address + Array("\u{1B}\\".utf8) }
+        guard hasLinks else { continue }
+        opening = address.isEmpty ? [] : Array("\u{1B}]8;;".utf8) + address + Array("\u{1B}\\".utf8)
+        result += address.isEmpty ? Self.linkEnd : opening
       }
-      result.append(contentsOf: UnsafeBufferPointer(rebasing: bytes[start...]))
+      take(to: bytes.count)
     }
     result.append(UInt8(ascii: "\n"))
   }
 
+  private static let linkEnd = Array("\u{1B}]8;;\u{1B}\\".utf8)
+
   /// The SGR parameters (ECMA-48, section 8.3.117) for a mark; nil if it prints nothing.
   private static func code(_ mark: UInt8, _ theme: Theme) -> String? {
-    if 2...5 ~= mark { return nil }
-    if let person = Mark.person(mark) {
+    if 2...5 ~= mark || 0x1A...0x1D ~= mark { return nil }
+    if Mark.isMention(mark) { return "1;7" }
+    if let color = Mark.color(mark) {
       return switch theme {
       case .mono: "1"
-      case .terminal: "\(own[person])"
-      case .dark: "38;5;\(dark[person])"
-      case .light: "38;5;\(light[person])"
+      case .terminal: "\(own[color])"
+      case .dark: "38;5;\(dark[color])"
+      case .light: "38;5;\(light[color])"
       }
     }
     switch "\(Unicode.Scalar(mark))" {

@@ -22,12 +22,35 @@ extension TextFormat {
     screen.isPlain ? sentence(conversation, for: me) : line(conversation, for: me, columns: screen.columns, present)
   }
 
-  /// The handle of the sender, and the attachments.
-  static func handleAndAttachments(of message: Message) -> String {
-    handle(message.sender) + noted(message.attachments.map(mark))
+  /// The last message of a conversation in a list: `you: lunch?`, in a group `bob: lunch?`, and in a direct conversation
+  /// the text alone for a message of the other user, unless the text could be taken for a line of somebody else.
+  ///
+  /// - Parameter isNamed: whether the sender is named in any case.
+  package static func preview(
+    of message: Message, for me: Handle, _ text: String, isNamed: Bool = false
+  ) -> String {
+    let people = People(me)
+    if let announcement = announcement(message, people) { return announcement }
+    let isTheirs = message.sender != me && !message.conversation.isGroup
+    var start = !isNamed && isTheirs && !resemblesLine(text) ? "" : people.handle(message.sender)
+    if !message.attachments.isEmpty {
+      let attachments = "(\(message.attachments.map(mark).joined(separator: ", ")))"
+      start += start.isEmpty ? attachments : " " + attachments
+    }
+    if !message.attachments.isEmpty, text.isEmpty { return start }
+    return (start.isEmpty ? "" : "\(start): ") + Mark.body(text)
   }
 
-  /// A line of the list: flag, unread count, name, time, marks, and the last message.
+  /// Whether a text begins like a preview that has a name, attachments or an announcement before the text.
+  private static func resemblesLine(_ text: String) -> Bool {
+    let start = text.prefix(40)
+    let words = ["deleted", "expired"]
+    return start.first.map { !$0.isLetter && !$0.isNumber } ?? false
+      || start.unicodeScalars.contains { isEnd($0) && !$0.properties.isWhitespace }
+      || words.contains { People.compared(String(start)).hasPrefix($0) }
+  }
+
+  /// A line of the list: unread count, name, time, marks, and the last message.
   ///
   /// - Parameter columns: the width of the terminal, to which the line is cut; nil if output is not a terminal.
   package static func line(
@@ -36,7 +59,6 @@ extension TextFormat {
     let isUnread = conversation.unreadCount > 0
     let isNarrow = columns.map { $0 < 60 } ?? false
     let count = right(isUnread ? String(conversation.unreadCount) : "", isNarrow ? 3 : 5)
-    let flag = conversation.isPinned ? "*" : conversation.isArchived ? "a" : conversation.mutedUntil != nil ? "m" : " "
     let width = isNarrow ? 12 : 24
     let name = Mark.body(
       left(
@@ -45,17 +67,20 @@ extension TextFormat {
     let sign = present.isOnline ? " •" : "  "
     let at = conversation.lastActivityAt
     let time = columns == nil ? left(short(at), 10) : left(brief(at), 6)
-    var line = flag + (isUnread ? Mark.strong(count + sign + name) : count + sign + name) + "  " + Mark.faint(time)
+    var line = (isUnread ? Mark.strong(count + sign + name) : count + sign + name) + "  " + Mark.faint(time)
     if conversation.unreadMentionsCount > 0 { line += "  " + Mark.alert("[@\(conversation.unreadMentionsCount)]") }
-    if conversation.draftText != nil { line += "  [draft]" }
+    let states = [
+      (conversation.draftText != nil, "draft"), (conversation.isPinned, "pinned"),
+      (conversation.mutedUntil != nil, "muted"), (conversation.isArchived, "archived"),
+    ]
+    for case (true, let word) in states { line += "  [\(word)]" }
     if let typing = present.typing {
       return "\(line)  " + Mark.faint(cut(typing, max(1, (columns ?? .max) - mostColumns(of: line) - 2)))
     }
     guard let last = conversation.lastMessage else { return line }
     let text = visible(last.text ?? "", indent: "").split(separator: "\n").first.map(String.init)
     let said = text.map { last.isTruncated ? $0 + "…" : $0 } ?? ""
-    let preview =
-      announcement(last) ?? "\(handleAndAttachments(of: last)): \(Mark.body(columns == nil ? cut(said, 60) : said))"
+    let preview = preview(of: last, for: me, columns == nil ? cut(said, 60) : said)
     guard let columns else { return "\(line)  \(preview)" }
     return "\(line)  " + Mark.body(cut(unpadded(preview), max(1, columns - mostColumns(of: line) - 2)))
   }
@@ -129,6 +154,13 @@ extension TextFormat {
     case ..."\u{1680}": false
     default: scalar.properties.isWhitespace
     }
+  }
+}
+
+extension TextFormat {
+  /// A change of a conversation, as in `+ops: carol added`.
+  package static func line(_ conversation: Conversation, _ change: String, for me: Handle) -> String {
+    "\(Mark.body(label(conversation, for: me))): \(change)"
   }
 }
 

@@ -6,20 +6,22 @@ extension TextFormat {
   /// its attachments and reactions.
   ///
   /// For the user's own messages, the status is the last detail.
-  static func marks(of message: Message, for me: Handle, _ address: (Attachment) -> String?) -> [String] {
+  static func marks(of message: Message, _ people: People, _ address: (Attachment) -> String?) -> [String] {
     var marks: [String] = []
-    if let reply = message.replyTo, let seq = reply.seq {
-      let sender = reply.sender.map { " " + handle($0) } ?? ""
-      marks.append("to \(seq)\(sender)\(reply.text.map { " " + Mark.body(quoted($0)) } ?? "")")
+    if let reply = message.replyTo {
+      let sender = reply.sender.map { " " + people.handle($0) } ?? ""
+      marks.append(
+        reply.seq.map { "to \($0)\(sender)\(reply.text.map { " " + Mark.body(quoted($0)) } ?? "")" }
+          ?? (reply.isDeleted ? "to a deleted message" : "to a message that is not here"))
     }
-    if let sender = message.forwardedFrom { marks.append("forwarded from \(handle(sender))") }
+    if let sender = message.forwardedFrom { marks.append("forwarded from \(people.handle(sender))") }
     if message.editedAt != nil { marks.append("edited") }
     if let end = message.expiresAt { marks.append("expires \(short(end))") }
     marks += message.attachments.map { attachment in
       address(attachment).map { Mark.link(mark(attachment), to: $0) } ?? mark(attachment)
     }
-    marks += message.reactions.map(mark)
-    if message.sender == me { marks.append(status(of: message)) }
+    marks += message.reactions.map { mark($0, people) }
+    if message.sender == people.me { marks.append(status(of: message)) }
     return marks
   }
 
@@ -29,10 +31,10 @@ extension TextFormat {
   }
 
   /// A reaction as a detail of a message: `👍 bob mei`, or `👍12` if there are more than three users.
-  private static func mark(_ reaction: Message.Reactions) -> String {
+  private static func mark(_ reaction: Message.Reactions, _ people: People) -> String {
     let users = reaction.users
-    let people = users.count > 3 ? "\(users.count)" : users.map { " " + handle($0) }.joined()
-    return visible(reaction.emoji) + people
+    let shown = users.count > 3 ? "\(users.count)" : users.map { " " + people.handle($0) }.joined()
+    return visible(reaction.emoji) + shown
   }
 
   /// The status of a message: `✓` when sent, `✓✓` when delivered, `✓✓ read` when read.
@@ -41,13 +43,13 @@ extension TextFormat {
   /// only their number follows.
   private static func status(of message: Message) -> String {
     switch message.status {
-    case .sending: return "sending"
+    case .sending: return Mark.end + Mark.strong("sending") + Mark.faint
     case .sent: return "✓"
     case .delivered: return "✓✓"
     case .failed:
       return Mark.end + Mark.alert("✗ failed\(message.failure.map { ": \(visible($0))" } ?? ""); dm-sync retry")
         + Mark.faint
-    case .read: return Mark.end + Mark.strong("✓✓ read\(readers(of: message))") + Mark.faint
+    case .read: return "✓✓ read\(readers(of: message))"
     }
   }
 
@@ -68,7 +70,9 @@ extension TextFormat {
   ) -> String {
     var parts = [dateAndTime(message.createdAt)]
     if let conversation { parts.append("in \(Mark.body(conversation))") }
-    if let announcement = announcement(message) { return "\(parts.joined(separator: ", ")): \(announcement)" }
+    if let announcement = announcement(message, People(me)) {
+      return "\(parts.joined(separator: ", ")): \(announcement)"
+    }
     parts.insert(name(message.sender), at: 0)
     if let reply = message.replyTo {
       parts.append(
@@ -104,8 +108,7 @@ extension TextFormat {
     if conversation.draftText != nil { parts.append("draft") }
     parts.append(dateAndTime(conversation.lastActivityAt))
     guard let last = conversation.lastMessage else { return parts.joined(separator: ", ") }
-    let said = announcement(last) ?? "\(handleAndAttachments(of: last)): \(Mark.body(oneLine(last.text)))"
-    return "\(parts.joined(separator: ", ")): \(said)"
+    return "\(parts.joined(separator: ", ")): \(preview(of: last, for: me, oneLine(last.text)))"
   }
 }
 

@@ -27,13 +27,24 @@ package enum TextFormat {
     "\(LocalTime(try typedTime(date + "T12:00")).dayOfWeek) \(date)"
   }
 
-  /// The line above the messages of a day: `-- Mon 2026-11-23 --`.
-  package static func dayLine(_ time: Timestamp) -> String {
-    Mark.faint("-- \(LocalTime(time).dayOfWeek) \(day(time)) --")
+  /// The line above the messages of a day: `── Monday 23 November ──`, or `── Today ──`.
+  ///
+  /// - Parameter now: nil for lines that are kept, which always have the year and never say `Today`.
+  package static func dayLine(_ time: Timestamp, now: Timestamp? = .now) -> String {
+    let local = LocalTime(time)
+    if let now, day(time) == day(now) { return Mark.faint("── Today ──" + Mark.fill) }
+    let year = now.map { LocalTime($0).year == local.year } ?? false ? "" : " \(local.year)"
+    let date = "\(local.weekday) \(local.day) \(months[local.month - 1])\(year)"
+    return Mark.faint("── \(date) ──" + Mark.fill)
   }
 
-  /// The line above the first unread message.
-  package static let unreadLine = Mark.alert("-- unread --")
+  private static let months = [
+    "January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November",
+    "December",
+  ]
+
+  /// The line above the first unread message: `── 5 new ──`.
+  package static func unreadLine(_ count: Int) -> String { Mark.alert("── \(count) new ──" + Mark.fill) }
 
   /// `2026-11-23 14:30`.
   package static func dateAndTime(_ time: Timestamp) -> String { "\(day(time)) \(clock(time))" }
@@ -45,28 +56,34 @@ package enum TextFormat {
     if (local.year, local.month, local.day) == (today.year, today.month, today.day) { return clock(time) }
     let age = now.microseconds - time.microseconds
     if 0...(6 * 86_400_000_000) ~= age { return local.dayOfWeek }
-    let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
-    return local.year == today.year ? "\(local.day) \(months[local.month - 1])" : String(local.year)
+    return local.year == today.year ? "\(local.day) \(months[local.month - 1].prefix(3))" : String(local.year)
   }
 
   static func padded(_ number: some BinaryInteger) -> String { number < 10 ? "0\(number)" : "\(number)" }
 
   /// A message: time, number, the sender, marks, and the text.
   ///
-  /// - Parameter address: the URL of an attachment; nil for no link.
+  /// - Parameters:
+  ///   - isIntroduced: whether the line has the handle of the sender beside their display name.
+  ///   - address: the URL of an attachment; nil for no link.
   package static func line(
-    _ message: Message, for me: Handle, in conversation: String? = nil, address: (Attachment) -> String? = { _ in nil }
+    _ message: Message, _ people: People, isIntroduced: Bool = true, in conversation: String? = nil,
+    address: (Attachment) -> String? = { _ in nil }
   ) -> String {
-    if message.deletedAt != nil { return head(message, in: conversation, ["gone"]) }
-    if let announcement = announcement(message) {
-      return
-        "\(clock(message.createdAt))  \(conversation.map { Mark.body($0) + ":" } ?? "")\(number(message)) \(announcement)"
+    if let announcement = announcement(message, people) {
+      return Mark.faint("\(start(of: message, in: conversation))\(announcement)")
     }
-    var line = head(message, in: conversation, marks(of: message, for: me, address))
-    line += ":"
-    if let text = message.text { line += " " + Mark.body(visible(text, indent: margin)) }
+    let marks = marks(of: message, people, address)
+    var line = Mark.faint(clock(message.createdAt)) + start(of: message, in: conversation).dropFirst(5)
+    line += people.sender(of: message, isIntroduced: isIntroduced, marks) + ":"
+    if message.text != nil { line += Mark.text + " " + body(of: message, people) }
     if let preview = message.linkPreview { line += "\n\(margin)\(self.line(preview))" }
     return line
+  }
+
+  /// The time and the number of a message, at the beginning of its line.
+  private static func start(of message: Message, in conversation: String?) -> String {
+    "\(clock(message.createdAt))  \(conversation.map { Mark.body($0) + ":" } ?? "")\(number(message)) "
   }
 
   /// The title of a page, and the name of its site: `↳ A page (Example)`.
@@ -90,46 +107,27 @@ package enum TextFormat {
   static func unpadded(_ text: String) -> String { text.split(whereSeparator: \.isWhitespace).joined(separator: " ") }
 
   /// The margin of all lines of a message except the first.
-  private static let margin = String(repeating: " ", count: Screen.indent)
-
-  /// The beginning of a message's line, before the text: time, number, sender and marks.
-  ///
-  /// Everything that dm adds is before the text, because the sender could imitate anything after the text.
-  private static func head(_ message: Message, in conversation: String?, _ marks: [String]) -> String {
-    var head = Mark.faint(clock(message.createdAt))
-    head += "  "
-    if let conversation { head += Mark.body(conversation) + ":" }
-    head += "\(number(message)) "
-    head += sender(of: message, marks)
-    return head
-  }
-
-  /// The display name of the sender, with the handle and the marks in parentheses: `Bob B. (bob, edited)`.
-  ///
-  /// Without a display name, the handle precedes the parentheses.
-  static func sender(of message: Message, _ marks: [String]) -> String {
-    let handle = message.sender.description
-    guard let name = plainName(message.senderName, of: message.sender) else {
-      return Mark.person(handle, self.handle(message.sender)) + noted(marks)
-    }
-    return Mark.person(handle, Mark.body(cut(name, 24))) + noted([self.handle(message.sender)] + marks)
-  }
+  static let margin = String(repeating: " ", count: Screen.indent)
 
   /// The marks in parentheses; an empty text if there are none.
   static func noted(_ marks: [String]) -> String {
-    marks.isEmpty ? "" : " " + Mark.faint("(\(marks.joined(separator: ", ")))")
+    marks.isEmpty ? "" : Mark.notes + " " + Mark.faint("(\(marks.joined(separator: ", ")))")
   }
 
   /// The number of a message, or a hyphen for a message that waits for the hub.
   package static func number(_ message: Message) -> String { message.seq.map(String.init) ?? "-" }
 
   /// The line of a deleted message or a system message; nil for other messages.
-  static func announcement(_ message: Message) -> String? {
+  static func announcement(_ message: Message, _ people: People) -> String? {
     if message.deletedAt == nil, message.systemKind == nil { return nil }
-    let sender = handle(message.sender)
-    let subject = Mark.body(visible(message.subject ?? ""))
+    let sender = people.name(of: message.sender, message.senderName)
+    if let time = message.deletedAt {
+      let hasExpired = message.expiresAt.map { $0 <= time } ?? false
+      return hasExpired ? "expired, by \(sender)" : "deleted by \(sender)"
+    }
     let title = Mark.body(plain(message.subject ?? ""))
-    if message.deletedAt != nil { return "\(sender) (gone)" }
+    let isSelf = message.subject == message.sender.description
+    let subject = people.name(of: Handle(stored: message.subject ?? ""))
     return switch message.systemKind {
     case nil: nil
     case .conversationCreated: "-- \(sender) created the group \(title.isEmpty ? "" : "\(title) ")--"
@@ -137,7 +135,7 @@ package enum TextFormat {
     case .historyImported: "-- \(sender) imported history --"
     case .unreadable: "\(sender) (cannot be read by this version of dm; update it)"
     case .userJoined: "-- \(sender) added \(subject) --"
-    case .userLeft: sender == subject ? "-- \(sender) left --" : "-- \(sender) removed \(subject) --"
+    case .userLeft: isSelf ? "-- \(sender) left --" : "-- \(sender) removed \(subject) --"
     }
   }
 
@@ -172,7 +170,7 @@ package enum TextFormat {
   package static func line(_ receipt: Receipt, in conversation: String? = nil) -> String {
     let time = receipt.at.map(dateAndTime) ?? "some time ago"
     return
-      "\(handle(receipt.user))  \(conversation.map { Mark.body($0) + ":" } ?? "")\(ranges(receipt.ranges))  \(time)"
+      "\(Mark.person(Mark.look(of: receipt.user.description), handle(receipt.user)))  \(conversation.map { Mark.body($0) + ":" } ?? "")\(ranges(receipt.ranges))  \(time)"
       + (receipt.kind == .delivery ? "  delivered" : "  read")
   }
 
@@ -204,9 +202,10 @@ package enum TextFormat {
 
   /// - Parameter displayName: nil if the user has no display name.
   package static func line(_ presence: Presence, displayName: String? = nil) -> String {
-    let name = person(displayName, presence.user, width: 24)
+    let name = Mark.person(
+      Mark.look(of: presence.user.description), left(person(displayName, presence.user, width: 24), 24))
     let seen = presence.lastSeenAt.map { "last seen \(dateAndTime($0))" } ?? "never seen"
-    return "\(left(name, 24))  \(presence.isOnline ? "online" : seen)"
+    return "\(name)  \(presence.isOnline ? "online" : seen)"
   }
 
   package static func line(_ consumer: Consumer) -> String {
@@ -216,7 +215,7 @@ package enum TextFormat {
   }
 
   package static func line(_ user: User) -> String {
-    var line = handle(user.handle)
+    var line = Mark.person(Mark.look(of: user.handle.description), handle(user.handle))
     if !user.showsPresence { line += " (hides presence)" }
     if !user.sendsReadReceipts { line += " (hides read receipts)" }
     if user.displayName != nil || user.bio != nil || user.avatarURL != nil {
@@ -268,15 +267,17 @@ package enum TextFormat {
 
 extension TextFormat {
   /// A message that was found: time, conversation, number, the sender, attachments, and the text around the hits.
-  package static func line(_ message: Message, _ snippet: Snippet?, in conversation: String) -> String {
-    let sender = sender(of: message, message.attachments.map(mark))
+  package static func line(
+    _ message: Message, _ snippet: Snippet?, _ people: People, in conversation: String
+  ) -> String {
+    let sender = people.sender(of: message, isIntroduced: true, message.attachments.map(mark))
     let head = "\(dateAndTime(message.createdAt))  \(Mark.body(conversation)):\(number(message)) \(sender): "
-    guard let snippet else { return head + Mark.body(oneLine(message.text)) }
+    guard let snippet else { return head + Mark.body(highlighted(oneLine(message.text), message, people)) }
     let text = snippet.parts.map { part in
       let text = visible(part.text, indent: nil)
       return part.isHit ? Mark.hitStart + text + Mark.hitEnd : text
     }
-    return head + Mark.body(text.joined())
+    return head + Mark.body(highlighted(text.joined(), message, people))
   }
 }
 

@@ -56,6 +56,15 @@ extension Messenger {
     return found
   }
 
+  /// The handles and display names of the current and former participants of a conversation, in the order of joining.
+  ///
+  /// Linear in their number.
+  ///
+  /// - Throws: `unknown_conversation`, `ambiguous_title`.
+  package func participants(of reference: ConversationReference) throws -> [(handle: Handle, displayName: String?)] {
+    try reading([]) { session in try session.store.members.names(in: session.find(reference).key) }
+  }
+
   /// The error for a reference if there is no store, or if the user is not in the store yet.
   func nothingYet(_ reference: ConversationReference) -> DMError {
     namingStore(

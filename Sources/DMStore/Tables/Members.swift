@@ -52,6 +52,19 @@ package struct Members {
     return try statement.userKeys()
   }
 
+  /// The handles and display names of the current and former participants, in the order of joining.
+  package func names(in conversation: ConversationKey) throws -> [(handle: Handle, displayName: String?)] {
+    var statement = try store.connection.prepare(
+      """
+      SELECT u.handle, u.display_name FROM participant p JOIN user u ON u.id = p.user WHERE p.conversation = ?
+      ORDER BY p.joined_at, p.user
+      """)
+    statement.bind(conversation)
+    var result: [(Handle, String?)] = []
+    while try statement.step() { result.append((Handle(stored: statement.text(0)), statement.optionalText(1))) }
+    return result
+  }
+
   /// Makes a user a participant who sees all messages of the conversation.
   ///
   /// If the user is or was a participant, nothing happens.

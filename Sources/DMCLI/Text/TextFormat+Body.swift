@@ -1,0 +1,79 @@
+internal import DMKit
+
+/// The texts of messages, with links and mentions.
+extension TextFormat {
+  /// The text of a message: addresses are links, and mentions of the reader stand out.
+  static func body(of message: Message, _ people: People) -> String {
+    let text = visible(message.text ?? "", indent: margin)
+    return Mark.body(highlighted(linked(text), message, people))
+  }
+
+  /// A text in which the mentions of the reader stand out.
+  static func highlighted(_ text: String, _ message: Message, _ people: People) -> String {
+    guard message.mentions.contains(people.me) else { return text }
+    let mention = "@" + visible(people.me.description)
+    var (result, rest) = ("", text[...])
+    while let found = rest.range(of: mention) {
+      let isWhole =
+        !isWordPart(rest[..<found.lowerBound].unicodeScalars.last)
+        && !isWordPart(rest[found.upperBound...].unicodeScalars.first)
+      result += rest[..<found.lowerBound] + (isWhole ? Mark.mention(mention) : mention)
+      rest = rest[found.upperBound...]
+    }
+    return result + rest
+  }
+
+  /// Whether a character before or after a mention makes it a part of a longer word; false for scripts without spaces.
+  private static func isWordPart(_ scalar: Unicode.Scalar?) -> Bool {
+    guard let properties = scalar?.properties else { return false }
+    let isLetter = properties.isAlphabetic || properties.numericType != nil || scalar == "_"
+    return isLetter && !properties.isIdeographic
+  }
+
+  /// A text in which the addresses of web pages are links.
+  ///
+  /// A link shows its whole address, so no text can lead elsewhere than it says.
+  static func linked(_ text: String) -> String {
+    guard text.contains(text: "://") else { return text }
+    var (result, rest) = ("", text[...])
+    while let start = nextAddress(in: rest) {
+      let address = address(rest[start...])
+      result += rest[..<start]
+      rest = rest[address.endIndex...]
+      let escaped = address.utf8.map { byte in
+        byte < 0x80
+          ? String(Unicode.Scalar(byte)) : "%" + String(byte, radix: 16, uppercase: true)
+      }
+      result += Mark.link(String(address), to: escaped.joined())
+    }
+    return result + rest
+  }
+
+  /// The start of the next address that begins a word; nil if there is none.
+  private static func nextAddress(in text: Substring) -> Substring.Index? {
+    var rest = text
+    while let found = rest.range(of: "://") {
+      for scheme in ["https", "http"]
+      where text[..<found.lowerBound].utf8.reversed().starts(with: scheme.utf8.reversed()) {
+        let start = text.utf8.index(found.lowerBound, offsetBy: -scheme.utf8.count)
+        let hasHost = text[found.upperBound...].first.map { $0.isLetter || $0.isNumber || $0 == "[" } ?? false
+        if hasHost, !isWordPart(text[..<start].unicodeScalars.last) { return start }
+      }
+      rest = rest[found.upperBound...]
+    }
+    return nil
+  }
+
+  /// An address at the beginning of a text: up to white space, an escape of `visible`, or a bracket or quotation mark that
+  /// ends it, and without the punctuation of the sentence around it.
+  private static func address(_ text: Substring) -> Substring {
+    var depth = 0
+    var address = text.prefix { character in
+      if character == "(" { depth += 1 }
+      if character == ")" { depth -= 1 }
+      return depth >= 0 && !character.isWhitespace && !"\\<>\"'`".contains(character)
+    }
+    while let last = address.last, ".,;:!?*_~".contains(last) { address.removeLast() }
+    return address
+  }
+}
