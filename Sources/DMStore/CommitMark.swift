@@ -95,6 +95,9 @@ extension Store {
 
   /// Refuses a store whose last change is earlier than the last change in the mark.
   ///
+  /// Without `mark`, reads the mark first and the changes after it. Call this only before a transaction begins, or under
+  /// the write lock: in a snapshot that is older than the mark, the last commits would seem to be lost.
+  ///
   /// - Throws: `store_damaged` if commits are missing.
   package func refuseMissingChanges(_ mark: CommitMark? = nil) throws {
     guard let missing = try missingChanges(mark) else { return }

@@ -44,9 +44,10 @@ extension Upkeep {
   private func check(_ store: Store, deep: Bool, _ findings: Findings) throws -> [NamedContent] {
     var contents: [NamedContent] = []
     try store.connection.execute("PRAGMA temp_store = MEMORY; PRAGMA cell_size_check = ON")
+    // The mark is read before the snapshot is taken, because commits after the snapshot would seem to be lost.
+    try findings.attempt(.integrity) { try store.refuseMissingChanges() }
     let transaction = try store.connection.begin(.read)
     try findings.attempt(.identity) { try checkIdentity(store, findings) }
-    try findings.attempt(.integrity) { try store.refuseMissingChanges() }
     try findings.attempt(.schema) { try SchemaAudit.run(store, findings) }
     try store.connection.watched(by: { [progress] in try progress("looking at the pages") }) {
       try findings.attempt(.integrity) { try checkPages(store, deep: deep, findings) }

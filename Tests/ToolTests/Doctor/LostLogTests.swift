@@ -51,6 +51,23 @@ import Testing
     #expect(numbers.count == 2 && numbers.first == numbers.last, "\(send.stderr)")
   }
 
+  @Test(.enabled(if: CrashTests.canTrace, "needs strace"), arguments: [[], ["--deep"]])
+  func `a check does not report a change as lost that is committed during the check`(options: [String]) throws {
+    let (f, _) = try filled()
+    // Stops the check where it opens the file that has the number of the last change.
+    let words = try f.meddling("openat", "signal=SIGSTOP:when=1", "dm-doctor", only: f.store + "/store.lock")
+    let run = try LiveProcess(f, "strace", words + ["check"] + options, stdin: .null)
+    let check = try run.descendant("dm-doctor")
+    defer { check.send(SIGCONT) }
+    try Torture.wait(until: "it is stopped") {
+      try String(contentsOfFile: f.directory + "/trace", encoding: .utf8).contains("stopped by SIGSTOP")
+    }
+    try f.done("dm-send", ["bob", "meanwhile"], as: "alice")
+    check.send(SIGCONT)
+    let end = run.finish()
+    #expect(end.status == .exit(0), "\(end.stdout)\(end.stderr)")
+  }
+
   @Test(arguments: [0, 1, 300])
   func `a truncated database is reported as damaged, not as empty`(bytes: Int) throws {
     let (f, _) = try filled()

@@ -181,14 +181,16 @@ final class ToolFixture: Sendable {
       "sh", ["-c", script], as: user, stdin: stdin, validatedAs: validatedAs, seconds: seconds, at: location)
   }
 
-  /// Runs a program, which must succeed.
+  /// Runs a program, which must succeed; a failure shows the beginning of its output, such as the findings of a check.
   @discardableResult
   func done(
     _ program: String, _ arguments: [String] = [], as user: String? = nil, stdin: Input = .none,
     seconds: Double = 60, at location: SourceLocation = #_sourceLocation
   ) throws -> Outcome {
     let outcome = try run(program, arguments, as: user, stdin: stdin, seconds: seconds, at: location)
-    try #require(outcome.status == .exit(0), "\(program) \(arguments): \(outcome.stderr)", sourceLocation: location)
+    try #require(
+      outcome.status == .exit(0), "\(program) \(arguments): \(outcome.stderr)\(outcome.stdout.prefix(4000))",
+      sourceLocation: location)
     return outcome
   }
 

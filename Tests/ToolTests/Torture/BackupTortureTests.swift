@@ -93,7 +93,9 @@ import Testing
       let dumped = try f.shell("dm-doctor dump | dm-doctor --store '\(copy)' restore")
       #expect(dumped.status == .exit(0), "\(dumped.stderr)")
       try f.done("dm-doctor", ["--store", copy, "check", "--deep"])
-      try f.done("dm-doctor", ["check", "--deep"])
+      // The test goes on after a finding, so that the last check shows whether the store has that fault at rest.
+      let check = try f.run("dm-doctor", ["check", "--deep"])
+      #expect(check.status == .exit(0), "\(check.stdout)\(check.stderr)")
       try FileManager.default.removeItem(atPath: copy)
       try FileManager.default.removeItem(atPath: path)
     }
