@@ -44,35 +44,47 @@ package struct SettingsFile: Sendable {
   package init(_ bytes: [UInt8], path: String) {
     self.path = path
     var section: String?
-    var number = 0
-    for line in bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false) {
+    var (number, start) = (0, 0)
+    // The bytes are not split into slices, because that took 0.1 ms more in a process that had just started.
+    while start < bytes.count {
+      var end = start
+      while end < bytes.count, bytes[end] != UInt8(ascii: "\n") { end += 1 }
       number += 1
-      let line = Self.trimmed(line)
-      guard let first = line.first, first != UInt8(ascii: "#") else { continue }
-      guard let text = String(validating: line, as: UTF8.self) else {
+      let line = Self.trimmed(bytes, start..<end)
+      start = end + 1
+      if line.isEmpty || bytes[line.lowerBound] == UInt8(ascii: "#") { continue }
+      if !Self.isUTF8(bytes, line) {
         faults.append(Fault(number, "the line is not UTF-8; convert the file with iconv"))
-        continue
-      }
-      if first == UInt8(ascii: "[") {
-        // Lines after a wrong section must not count for the section before it.
-        section = line.last == UInt8(ascii: "]") ? Self.text(line.dropFirst().dropLast()) : text
-        if let section, section != text {
-          sections.append((number, section))
-        } else {
-          faults.append(Fault(number, "'\(text)' has no ']' at its end"))
-        }
+      } else if bytes[line.lowerBound] == UInt8(ascii: "[") {
+        section = heading(bytes, line, number)
       } else {
-        add(line, number, section)
+        add(bytes, line, number, section)
       }
     }
   }
 
-  /// Adds a line with a value, or its fault.
-  private mutating func add(_ line: ArraySlice<UInt8>, _ number: Int, _ section: String?) {
-    guard let equals = line.firstIndex(of: UInt8(ascii: "=")) else {
-      return faults.append(Fault(number, "'\(Self.text(line))' has no '='; write 'name = value'"))
+  /// Adds a section, or the fault of its line, and returns the name of the section.
+  private mutating func heading(_ bytes: [UInt8], _ line: Range<Int>, _ number: Int) -> String {
+    guard bytes[line.upperBound - 1] == UInt8(ascii: "]") else {
+      let text = Self.text(bytes, line)
+      faults.append(Fault(number, "'\(text)' has no ']' at its end"))
+      // The next lines must not count for the section before this one.
+      return text
     }
-    let (name, value) = (Self.text(line[..<equals]), Self.text(line[(equals + 1)...]))
+    let name = Self.text(bytes, line.lowerBound + 1..<line.upperBound - 1)
+    sections.append((number, name))
+    return name
+  }
+
+  /// Adds a line with a value, or its fault.
+  private mutating func add(_ bytes: [UInt8], _ line: Range<Int>, _ number: Int, _ section: String?) {
+    var equals = line.lowerBound
+    while equals < line.upperBound, bytes[equals] != UInt8(ascii: "=") { equals += 1 }
+    guard equals < line.upperBound else {
+      return faults.append(Fault(number, "'\(Self.text(bytes, line))' has no '='; write 'name = value'"))
+    }
+    let name = Self.text(bytes, line.lowerBound..<equals)
+    let value = Self.text(bytes, equals + 1..<line.upperBound)
     if name.isEmpty { return faults.append(Fault(number, "there is no name before the '='")) }
     if value.isEmpty {
       return faults.append(Fault(number, "'\(name)' has no value; write one, or remove the line"))
@@ -98,14 +110,23 @@ package struct SettingsFile: Sendable {
 
   // MARK: Bytes
 
-  private static func trimmed(_ line: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
+  /// The range without the blanks at its ends.
+  private static func trimmed(_ bytes: [UInt8], _ range: Range<Int>) -> Range<Int> {
     func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 || byte == 0x0D }
-    var line = line.drop(while: isBlank)
-    while let last = line.last, isBlank(last) { line.removeLast() }
-    return line
+    var (start, end) = (range.lowerBound, range.upperBound)
+    while start < end, isBlank(bytes[start]) { start += 1 }
+    while start < end, isBlank(bytes[end - 1]) { end -= 1 }
+    return start..<end
   }
 
-  private static func text(_ bytes: ArraySlice<UInt8>) -> String { String(decoding: trimmed(bytes), as: UTF8.self) }
+  private static func text(_ bytes: [UInt8], _ range: Range<Int>) -> String {
+    String(decoding: bytes[trimmed(bytes, range)], as: UTF8.self)
+  }
+
+  private static func isUTF8(_ bytes: [UInt8], _ range: Range<Int>) -> Bool {
+    for index in range where bytes[index] >= 0x80 { return String(validating: bytes[range], as: UTF8.self) != nil }
+    return true
+  }
 
   private static let limit = 64 << 10
 
