@@ -14,7 +14,9 @@ package struct Arguments: Sendable {
   ///
   /// This is an array because there are few options, and because creating the first dictionary of a type costs 140,000
   /// instructions.
-  private var given: [(name: String, texts: [String])] = []
+  private(set) var given: [(name: String, texts: [String])] = []
+  /// The names of the options that the configuration file gives; `refuse` does not refuse them.
+  var defaults: [String] = []
   /// The last option, if its value is missing.
   private(set) var unfinished: Declaration?
   let command: Command
@@ -88,7 +90,7 @@ package struct Arguments: Sendable {
     give(option, [value])
   }
 
-  private mutating func give(_ option: Declaration, _ texts: [String]) {
+  mutating func give(_ option: Declaration, _ texts: [String]) {
     if let index = given.firstIndex(where: { $0.name == option.name }) {
       given[index].texts += texts
     } else {
@@ -276,25 +278,5 @@ extension Arguments {
   /// Whether a word names a conversation, not messages.
   private func isName(_ word: String) -> Bool {
     do { return try RangeReference(word) == nil && splitReference(word) == nil } catch { return false }
-  }
-
-  /// The command line with one word replaced.
-  func retyped(_ word: String, as other: String) -> String { retyped(words.map { $0 == word ? other : $0 }) }
-
-  /// The program's name and these words, quoted for a shell.
-  private func retyped(_ words: [String]) -> String {
-    ([command.name] + words.map(quoted)).joined(separator: " ")
-  }
-
-  private func quoted(_ word: String) -> String {
-    let isPlain = word.utf8.allSatisfy { byte in
-      switch byte {
-      case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x80...: true
-      default: "%+,-./:=@_".utf8.contains(byte)
-      }
-    }
-    if isPlain, !word.isEmpty { return word }
-    let parts = word.utf8.split(separator: UInt8(ascii: "'"), omittingEmptySubsequences: false)
-    return "'" + parts.map { String(Substring($0)) }.joined(separator: "'\\''") + "'"
   }
 }

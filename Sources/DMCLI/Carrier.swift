@@ -3,21 +3,16 @@ internal import DMSystem
 
 /// Starts dm-sync processes for other programs whose store has a hub.
 package enum Carrier {
-  /// The values of DM_SYNC: with `off`, no other program starts a dm-sync; with `wait`, programs wait for the hub as with
-  /// --wait.
-  enum Mode: String, CaseIterable { case off, wait }
-
-  /// The value of DM_SYNC; nil if it is not set.
+  /// Whether other programs may start a dm-sync: the setting `sync` is not `off`.
   ///
-  /// - Throws: `usage`.
-  static var mode: Mode? {
-    get throws {
-      guard let word = try environment("DM_SYNC") else { return nil }
-      guard let mode = Mode(rawValue: word) else {
-        throw usage("'\(word)' is not a value of DM_SYNC; write off or wait, or leave it out")
-      }
-      return mode
-    }
+  /// - Throws: `usage` for a wrong value of DM_SYNC.
+  static func mayRun(_ settings: Settings) throws -> Bool { try settings[.sync] != "off" }
+
+  /// Why no dm-sync may be started, as a clause; nil if one may be started.
+  ///
+  /// - Throws: `usage` for a wrong value of DM_SYNC.
+  static func refusal(_ settings: Settings) throws -> String? {
+    try mayRun(settings) ? nil : "\(settings.spelling(of: .sync)) is off"
   }
 
   /// The result of `start`: a dm-sync runs now, or none was started, for a reason that the text says as a clause.
@@ -47,9 +42,9 @@ package enum Carrier {
   /// Starts a dm-sync, unless a dm-sync runs for the store already.
   ///
   /// The new process ends after a minute without work, if no program follows the store then.
-  static func start(for messenger: Messenger) -> Start {
+  static func start(for messenger: Messenger, _ settings: Settings) -> Start {
     do {
-      if try mode == .off { return .mustNot("DM_SYNC is off") }
+      if let refusal = try refusal(settings) { return .mustNot(refusal) }
       guard try messenger.mayCarry() else { return .mustNot("no dm-sync can be started for this store") }
       guard let store = wholePath(messenger.location.directory), let folder = ownFolder else {
         return .failed("cannot find dm-sync")

@@ -42,12 +42,15 @@ package struct Command: Sendable {
   /// The names of the records that the program reads and writes.
   package let reads: String?
   package let writes: [String]
+  /// Whether the program reads the configuration file before it runs.
+  let isConfigured: Bool
 
   package init(
     _ name: String, _ summary: String, synopsis: [String], options: [any Declared] = [], operands: String = "",
     operandsWith: [(option: any Declared, operands: String)] = [], rules: [Rule] = [],
     subcommands: [Subcommand] = [], main: (@Sendable (Invocation) throws -> Void)? = nil,
-    examples: [(call: String, meaning: String)], reads: String? = nil, writes: [String]
+    examples: [(call: String, meaning: String)], reads: String? = nil, writes: [String],
+    isConfigured: Bool = true
   ) {
     self.name = name
     self.summary = summary
@@ -61,6 +64,7 @@ package struct Command: Sendable {
     self.examples = examples
     self.reads = reads
     self.writes = writes
+    self.isConfigured = isConfigured
   }
 
   /// The options that all programs have, except those whose names this program uses for options of its own.

@@ -11,6 +11,7 @@ package enum Common {
   package static let json = Flag("json", "print JSON lines, even on a terminal")
   package static let text = Flag("text", "print text, even into a pipe")
   package static let quiet = Flag("quiet", short: "q", "print nothing on success")
+  package static let noConfig = Flag("no-config", "ignore the configuration file, which dm-config(5) explains")
   package static let plain = Flag("plain", "print text as plain sentences, for screen readers and logs [$DM_PLAIN]")
   package static let color = Option(
     "color", value: "WHEN", oneOf: Screen.Colors.self, "when text is colored: auto, always or never [auto]")
@@ -18,7 +19,9 @@ package enum Common {
   package static let help = Flag("help", short: "h", "print this help")
   package static let version = Flag("version", "print the version")
 
-  static let all: [any Declared] = [store, user, busyTimeout, json, text, plain, color, quiet, schema, help, version]
+  static let all: [any Declared] = [
+    store, user, busyTimeout, json, text, plain, color, quiet, noConfig, schema, help, version,
+  ]
   static let rules: [Rule] = [.excludes(json, [text, plain])]
 }
 
@@ -39,7 +42,7 @@ package let fresh = Option(
 /// - Parameter name: the name of the option or of the environment variable.
 /// - Throws: `usage`.
 func freshTime(_ text: String, of name: String) throws -> Duration {
-  try waitingTime(text == "0" ? "0s" : text, upTo: 3600, text, "\(name); write 0, 2s or 1m")
+  try waitingTime(text, .fresh, "\(name); write 0, 2s or 1m")
 }
 
 /// Parses the time that a write waits for the lock of the store.
@@ -47,13 +50,11 @@ func freshTime(_ text: String, of name: String) throws -> Duration {
 /// - Parameter name: the name of the option or of the environment variable.
 /// - Throws: `usage`.
 func timeout(_ text: String, of name: String) throws -> Duration {
-  try waitingTime(text, upTo: 366 * 86_400, text, "\(name); write 0s, 30s or 5m")
+  try waitingTime(text, .busyTimeout, "\(name); write 0s, 30s or 5m")
 }
 
 /// - Throws: `usage`, with the text that the user typed and the forms that the option accepts.
-private func waitingTime(_ text: String, upTo seconds: Int64, _ typed: String, _ option: String) throws -> Duration {
-  guard let length = microseconds(of: text), length <= seconds * 1_000_000 else {
-    throw usage("'\(typed)' is not a time for \(option)")
-  }
-  return .microseconds(length)
+private func waitingTime(_ text: String, _ setting: Setting, _ option: String) throws -> Duration {
+  guard let time = setting.duration(of: text) else { throw usage("'\(text)' is not a time for \(option)") }
+  return time
 }

@@ -129,3 +129,25 @@ let actionSynonyms: Synonyms = [
   ("restore", ["import", "load"]),
   ("repair", ["fix"]),
 ]
+
+extension Arguments {
+  /// The command line with one word replaced.
+  func retyped(_ word: String, as other: String) -> String { retyped(words.map { $0 == word ? other : $0 }) }
+
+  /// The program's name and these words, quoted for a shell.
+  func retyped(_ words: [String]) -> String {
+    ([command.name] + words.map(quoted)).joined(separator: " ")
+  }
+
+  private func quoted(_ word: String) -> String {
+    let isPlain = word.utf8.allSatisfy { byte in
+      switch byte {
+      case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x80...: true
+      default: "%+,-./:=@_".utf8.contains(byte)
+      }
+    }
+    if isPlain, !word.isEmpty { return word }
+    let parts = word.utf8.split(separator: UInt8(ascii: "'"), omittingEmptySubsequences: false)
+    return "'" + parts.map { String(Substring($0)) }.joined(separator: "'\\''") + "'"
+  }
+}

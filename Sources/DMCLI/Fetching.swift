@@ -5,10 +5,10 @@ extension Invocation {
   ///
   /// - Throws: `hub_unreachable`, `unknown_attachment`.
   package func fetch(_ part: AttachmentPart, of attachments: [Attachment]) throws {
-    let messenger = try messenger()
+    let (messenger, settings) = (try messenger(), settings)
     try Interruption.heeded(Progress(self)) { step in
       try messenger.fetch(part, of: attachments) {
-        Carrier.start(for: messenger).fault
+        Carrier.start(for: messenger, settings).fault
       } progress: { done, all in
         try step("\(TextFormat.size(done)) of \(TextFormat.size(all))")
       }

@@ -6,7 +6,7 @@ internal import DMSystem
 extension Invocation {
   private var waits: Bool {
     get throws {
-      try command.has(wait) && (arguments[wait] || Carrier.mode == .wait)
+      try command.has(wait) && (arguments[wait] || settings[.sync] == "wait")
     }
   }
 
@@ -14,7 +14,7 @@ extension Invocation {
   ///
   /// An error is printed, but does not change the exit status, because queued changes are not lost.
   package func startCarrier() {
-    guard let made, case .failed(let fault) = Carrier.start(for: made), !hasWarnedOfCarrier else { return }
+    guard let made, case .failed(let fault) = Carrier.start(for: made, settings), !hasWarnedOfCarrier else { return }
     printError(command.name, made.hasWorkForHub ? "\(fault); what was queued waits for 'dm-sync'" : fault)
     hasWarnedOfCarrier = true
   }
@@ -25,9 +25,9 @@ extension Invocation {
   package func refresh() throws {
     let isGiven = arguments.isGiven(fresh)
     let messenger = try messenger()
-    let startsNone = try Carrier.mode == .off ? "DM_SYNC is off" : nil
+    let startsNone = try Carrier.refusal(settings)
     freshness = try messenger.refresh(within: freshLimit(), evenOffline: isGiven, startsNone: startsNone) {
-      Carrier.start(for: messenger).fault
+      Carrier.start(for: messenger, settings).fault
     }
     if let asOf = freshness?.asOf { output.asOf = asOf }
   }
@@ -35,18 +35,18 @@ extension Invocation {
   /// Asks the hub of a linked store who is online, unless the hub has answered this question a short time ago.
   package func refreshPresence() throws {
     let messenger = try messenger()
-    guard try messenger.isLinked, try Carrier.mode != .off else { return }
+    guard try messenger.isLinked, try Carrier.mayRun(settings) else { return }
     messenger.watchPresence()
     if messenger.knowsPresence { return }
     let end = monotonicMicroseconds() + (try freshLimit()).microseconds
-    let fault = try messenger.compare(within: freshLimit()) { Carrier.start(for: messenger).fault }
+    let fault = try messenger.compare(within: freshLimit()) { Carrier.start(for: messenger, settings).fault }
     if fault == nil { messenger.awaitPresence(until: end) }
   }
 
   /// How long to wait for the hub.
   func freshLimit() throws -> Duration {
     let given = command.has(fresh) ? try arguments[fresh] : nil
-    return try given ?? environment("DM_FRESH").map { try freshTime($0, of: "DM_FRESH") } ?? .seconds(1)
+    return try given ?? settings[.fresh].map { try freshTime($0, of: "DM_FRESH") } ?? .seconds(1)
   }
 
   /// If the hub did not answer, prints a warning with the time at which the hub last answered.
@@ -59,7 +59,7 @@ extension Invocation {
     if let limit = try arguments[fresh], limit > .zero {
       throw DMError(.hubUnreachable, "\(since); \(fault)", remedy: .showHubStatus)
     }
-    if !isQuiet, try Carrier.mode != .off { printError(command.name, "\(since); \(fault)") }
+    if !isQuiet, try Carrier.mayRun(settings) { printError(command.name, "\(since); \(fault)") }
   }
 
   /// Prints a warning if the output lacks messages that the store has not kept.

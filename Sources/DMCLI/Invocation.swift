@@ -4,7 +4,12 @@ internal import DMSystem
 /// A run of a program: its command line, its output, and the store as the user sees it.
 package final class Invocation {
   package let command: Command
-  package let arguments: Arguments
+  package private(set) var arguments: Arguments
+  /// The values of the environment and, after `configure`, of the configuration file.
+  package private(set) var settings = Settings()
+  /// The lines of the configuration file whose options are in `arguments`.
+  private(set) var defaults: [SettingsFile.Line] = []
+  private var isTextInPipes = false
   package let output = Output()
   /// How many lines, files or messages failed with each error code, in the order in which the codes first occurred.
   package private(set) var failures: [(code: DMError.Code, count: Int)] = []
@@ -30,16 +35,31 @@ package final class Invocation {
   /// Whether records are printed as JSON lines.
   ///
   /// The options --json, --text and --plain decide this. Without them, records are JSON lines if standard output is not
-  /// a terminal.
+  /// a terminal, unless the setting `pipe` is `text`.
   package private(set) lazy var isJSON =
-    arguments[Common.json] || (!arguments[Common.text] && !arguments[Common.plain] && !isTerminal(.output))
+    arguments[Common.json]
+    || (!arguments[Common.text] && !arguments[Common.plain] && !isTextInPipes && !isTerminal(.output))
+
+  /// Reads the configuration file, unless --no-config is given, and adds the options of the program's section.
+  ///
+  /// - Parameter isLenient: whether lines that are wrong are ignored.
+  /// - Throws: `usage` for a line or a variable that is wrong; `io_error` if the file cannot be read.
+  package func configure(isLenient: Bool = false) throws {
+    if !arguments[Common.noConfig], let file = try SettingsFile.ofUser() {
+      settings = Settings(file, for: command.name)
+      if !isLenient, let fault = file.faults(for: [command]).first { throw file.error(fault) }
+      defaults = arguments.addDefaults(file.lines.filter { $0.section == command.name })
+    }
+    isTextInPipes = try settings[.pipe] == "text"
+  }
 
   private var madeScreen: Screen?
 
   /// Standard output for text: its width and its colors.
   package func screen() throws -> Screen {
     if let madeScreen { return madeScreen }
-    let screen = try Screen(arguments[Common.color], isPlain: arguments[Common.plain] || environment("DM_PLAIN") != nil)
+    let isPlain = try arguments[Common.plain] || settings[.plain] == "on"
+    let screen = try Screen(arguments[Common.color], isPlain: isPlain, settings)
     madeScreen = screen
     return screen
   }
@@ -50,19 +70,19 @@ package final class Invocation {
   package func messenger() throws -> Messenger {
     if let made { return made }
     let login = Account.name
-    let name = try arguments[Common.user]?.description ?? environment("DM_USER")?.without("@") ?? login
+    let name = try arguments[Common.user]?.description ?? settings[.user]?.without("@") ?? login
     let handle = try Handle(name)
     let isLogin = handle.description.utf8.elementsEqual(login.utf8)
     let messenger = Messenger(try location(), as: Messenger.Identity(handle, isLoginName: isLogin))
     messenger.compareForUnknownUser = { [weak self, weak messenger] in
       guard let self, let messenger else { return nil }
       // With DM_SYNC=off, or with a waiting time of 0, the hub is not asked, and the store alone answers.
-      guard try Carrier.mode != .off, try freshLimit() > .zero else { return nil }
-      return try messenger.compare(within: freshLimit()) { Carrier.start(for: messenger).fault }
+      guard try Carrier.mayRun(settings), try freshLimit() > .zero else { return nil }
+      return try messenger.compare(within: freshLimit()) { Carrier.start(for: messenger, settings).fault }
     }
     messenger.pages = Messenger.PageSource(limit: { [weak self] in try self?.freshLimit() ?? .zero }) {
-      [weak messenger] in
-      messenger.flatMap { Carrier.start(for: $0).fault }
+      [weak messenger, settings] in
+      messenger.flatMap { Carrier.start(for: $0, settings).fault }
     }
     if let log = usageLog { messenger.onAct = { [weak self] act in log.add(act) { self?.warn($0) } } }
     made = messenger
@@ -72,9 +92,9 @@ package final class Invocation {
   /// The location of the store: from --store, the environment, or the default.
   package func location() throws -> StoreLocation {
     let busyTimeout =
-      try arguments[Common.busyTimeout] ?? environment("DM_BUSY_TIMEOUT").map { try timeout($0, of: "DM_BUSY_TIMEOUT") }
+      try arguments[Common.busyTimeout] ?? settings[.busyTimeout].map { try timeout($0, of: "DM_BUSY_TIMEOUT") }
       ?? StoreLocation.standardBusyTimeout
-    if let path = try arguments[Common.store] ?? environment("DM_STORE") {
+    if let path = try arguments[Common.store] ?? settings[.store] {
       // An empty value is usually a shell variable that is not set.
       if path.isEmpty { throw usage("--store needs a folder; the value is empty") }
       return StoreLocation.named(path, busyTimeout: busyTimeout)
@@ -85,9 +105,9 @@ package final class Invocation {
     return location
   }
 
-  /// The command of a program that an option names, or a variable of the environment; nil if it is empty, or not named.
-  package func program(_ option: Option<String>, or variable: String) throws -> String? {
-    try (arguments[option] ?? environment(variable)).flatMap { $0.isEmpty ? nil : $0 }
+  /// The command of a program that an option names, or a setting; nil if it is empty, or not named.
+  package func program(_ option: Option<String>, or setting: Setting) throws -> String? {
+    try (arguments[option] ?? settings[setting]).flatMap { $0.isEmpty ? nil : $0 }
   }
 
   /// Prints a warning that does not change the exit status.

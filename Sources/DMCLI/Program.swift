@@ -89,12 +89,17 @@ extension Program {
         RecordSchema.document(
           for: command.name, reads: command.reads, writes: command.writes, hasAge: command.has(fresh)))
     } else {
+      if command.isConfigured { try call.configure() }
       try call.arguments.check(Common.rules + command.rules)
       try call.arguments.checkValues()
       // Checks the environment variables for text output first, so that a wrong value is an error before the program
       // changes anything.
-      if !call.isJSON, !call.isQuiet { _ = try call.screen() }
-      try run(call)
+      if command.isConfigured, !call.isJSON, !call.isQuiet { _ = try call.screen() }
+      do {
+        try run(call)
+      } catch let error as DMError where error.code == .usage {
+        throw call.naming(defaultIn: error)
+      }
     }
   }
 

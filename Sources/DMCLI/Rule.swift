@@ -32,10 +32,13 @@ extension Arguments {
     }
   }
 
+  /// Options that the configuration file gives are not refused.
+  ///
   /// - Parameter reason: makes the error text from the option's spelling.
   /// - Throws: `usage` when one of the options was given.
   package func refuse(_ options: [any Declared], _ reason: (String) -> String) throws {
-    if let option = options.first(where: isGiven) { throw usage(reason(option.declaration.spelling)) }
+    let refused = options.first { isGiven($0) && !defaults.contains($0.declaration.name) }
+    if let option = refused { throw usage(reason(option.declaration.spelling)) }
   }
 
   /// - Throws: `usage` when an option of the program was given that is neither allowed nor in `Common`.

@@ -1,13 +1,15 @@
 internal import DMSystem
 
 extension StoreLocation {
-  /// The location that the programs of dm use: `$DM_STORE` if it is set, else the folder `dm` in `$XDG_DATA_HOME` or in
-  /// `~/.local/share`.
+  /// The location that the programs of dm use: `$DM_STORE` if it is set, else the `store` of the configuration file, else
+  /// the folder `dm` in `$XDG_DATA_HOME` or in `~/.local/share`.
   ///
   /// - Parameter busyTimeout: how long a write waits for the lock of the store before it fails with `busy`.
-  /// - Throws: `usage` if there is no home folder; `invalid_utf8` if a variable is not UTF-8.
+  /// - Throws: `usage` if there is no home folder, or if the `store` of the file is wrong; `invalid_utf8` if a variable is
+  ///   not UTF-8; `io_error` if the configuration file cannot be read.
   public static func standard(busyTimeout: Duration = .seconds(5)) throws -> StoreLocation {
-    if let path = try environment("DM_STORE") {
+    // The file is not read if the environment decides.
+    if let path = try Settings()[.store] ?? Settings(SettingsFile.ofUser())[.store] {
       return named(path, busyTimeout: busyTimeout)
     }
     guard let location = try unnamed(busyTimeout: busyTimeout) else {
@@ -26,12 +28,12 @@ extension StoreLocation {
   }
 
   /// The location of the store if the user has named no path; nil if there is no home folder.
-  package static func unnamed(busyTimeout: Duration) throws -> StoreLocation? {
+  package static func unnamed(busyTimeout: Duration) throws(DMError) -> StoreLocation? {
     // The XDG Base Directory Specification says to ignore relative paths.
     if let data = try environment("XDG_DATA_HOME"), data.utf8.first == UInt8(ascii: "/") {
       return StoreLocation(directory: data + "/dm", isNamed: false, busyTimeout: busyTimeout)
     }
-    return try (environment("HOME") ?? Account.home).map {
+    return try homeFolder().map {
       StoreLocation(directory: $0 + "/.local/share/dm", isNamed: false, busyTimeout: busyTimeout)
     }
   }

@@ -46,6 +46,8 @@ package struct FileStatus {
   /// (login.defs(5), UID_MIN).
   package var isOfSystem: Bool { isOwn || status.st_uid < 1000 }
 
+  package var isOfRoot: Bool { status.st_uid == 0 }
+
   /// Whether the file belongs to the account that runs this process.
   package var isOwn: Bool { status.st_uid == geteuid() }
 

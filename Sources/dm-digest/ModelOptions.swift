@@ -1,7 +1,6 @@
 internal import DMCLI
 internal import DMDigest
 internal import DMKit
-internal import DMSystem
 
 /// The model that the command line or the environment names, and the files of the user.
 struct ModelOptions {
@@ -9,7 +8,7 @@ struct ModelOptions {
   private let command: String?
 
   init(_ call: Invocation) throws {
-    command = try call.program(DMDigestProgram.model, or: "DM_MODEL")
+    command = try call.program(DMDigestProgram.model, or: .model)
     let needing: [any Declared] = [
       DMDigestProgram.translate, DMDigestProgram.dryRun, DMDigestProgram.prompt, DMDigestProgram.tokens,
       DMDigestProgram.limit,
@@ -29,10 +28,9 @@ struct ModelOptions {
     return cues
   }
 
-  /// The path of a file of the user for digests (XDG Base Directory Specification); nil without a home folder.
+  /// The path of a file of the user for digests; nil without a home folder.
   private static func file(_ name: String) throws -> String? {
-    if let folder = try environment("XDG_CONFIG_HOME"), folder.hasPrefix("/") { return "\(folder)/dm/digest/\(name)" }
-    return try environment("HOME").map { "\($0)/.config/dm/digest/\(name)" }
+    try configurationFolder().map { "\($0)/digest/\(name)" }
   }
 
   private static func text(of path: String, ifThere: Bool = false) throws -> String? {

@@ -11,7 +11,7 @@ struct Asking {
   /// - Throws: an error of usage without a model.
   init(_ call: Invocation, _ messenger: Messenger) throws {
     (self.call, self.messenger) = (call, messenger)
-    guard let command = try call.program(DMSearch.model, or: "DM_MODEL") else {
+    guard let command = try call.program(DMSearch.model, or: .model) else {
       throw usage("'--answer' needs a model; give --model COMMAND, or set DM_MODEL")
     }
     self.command = command

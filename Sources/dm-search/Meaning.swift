@@ -10,7 +10,7 @@ struct Meaning {
 
   init(_ call: Invocation, _ messenger: Messenger) throws {
     (self.call, self.messenger) = (call, messenger)
-    program = try call.program(DMSearch.embed, or: "DM_EMBED").map { EmbeddingProgram($0) }
+    program = try call.program(DMSearch.embed, or: .embed).map { EmbeddingProgram($0) }
   }
 
   /// The messages that are like an example, the most alike first.

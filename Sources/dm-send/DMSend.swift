@@ -173,7 +173,7 @@ package struct DMSend: Program {
   ) throws {
     // Checks the permission before files are prepared or a text is typed, because these may take minutes.
     let isTyped = readsText(words, call.arguments) && isTerminal(.input)
-    if try isTyped || Previews.areWanted(call.arguments) || call.arguments.isGiven(attach)
+    if try isTyped || Previews.areWanted(call) || call.arguments.isGiven(attach)
       || call.arguments[overflow] == .attach
     {
       for conversation in conversations { try messenger.checkMaySend(to: conversation) }

@@ -1,7 +1,6 @@
 internal import DMCLI
 internal import DMKit
 internal import DMPreview
-internal import DMSystem
 
 /// Makes the previews for --preview and DM_PREVIEW.
 ///
@@ -12,23 +11,18 @@ struct Previews {
   /// Nil if no previews are wanted, or if none can be made.
   private let maker: PreviewMaker?
 
-  /// Whether the command line or the environment asks for previews.
+  /// Whether the command line, the environment or the configuration file asks for previews.
   ///
   /// - Throws: `usage` for a value of DM_PREVIEW that is not valid.
-  static func areWanted(_ arguments: Arguments) throws -> Bool {
-    if arguments[DMSend.preview] { return true }
-    switch try environment("DM_PREVIEW") {
-    case nil, "off": return false
-    case "on": return true
-    case let word?: throw usage("'\(word)' is not a value of DM_PREVIEW; write on or off, or leave it out")
-    }
+  static func areWanted(_ call: Invocation) throws -> Bool {
+    try call.arguments[DMSend.preview] || call.settings[.preview] == "on"
   }
 
   /// Loads the libraries only if previews are wanted.
   init(_ call: Invocation, _ messenger: Messenger) throws {
     (self.call, self.messenger) = (call, messenger)
     do {
-      maker = try Self.areWanted(call.arguments) ? PreviewMaker() : nil
+      maker = try Self.areWanted(call) ? PreviewMaker() : nil
     } catch let error as DMError where error.code == .linkFailed {
       maker = nil
       Self.warn(error)

@@ -8,9 +8,10 @@ struct DM: Program {
 
   static let command = Command(
     "dm", "direct messaging as a suite of small programs",
-    synopsis: ["", "PROGRAM [ARGUMENT]...", "help [PROGRAM]", "tour [--again]"],
+    synopsis: ["", "PROGRAM [ARGUMENT]...", "help [PROGRAM]", "config", "tour [--again]"],
     subcommands: [
       Command.Subcommand("help", operands: "[PROGRAM]", "show the manual page of a program", run: showManual),
+      Command.Subcommand("config", "print the settings, and where each value comes from", run: ShownSettings.print),
       Command.Subcommand(
         "tour", "play a conversation, step by step, in a store that is kept", options: [again], run: playTour),
     ] + Programs.all.map { Command.Subcommand(short($0.name), $0.program.command.summary, run: misplaced) },
@@ -18,7 +19,8 @@ struct DM: Program {
     examples: [
       ("dm", "the programs, and where to begin"), ("dm send alice 'lunch?'", "the same as 'dm-send alice …'"),
       ("dm help send | head", "the manual page dm-send(1)"),
-    ], writes: [])
+      ("dm config", "the settings, and where each value comes from"),
+    ], writes: ["setting", "error"], isConfigured: false)
 
   private static func short(_ name: String) -> String { String(name.dropFirst("dm-".count)) }
 
@@ -58,20 +60,29 @@ struct DM: Program {
     try call.arguments.atMost(1)
     let word = call.arguments.operands.first ?? "dm"
     let page = word == "dm" || word.hasPrefix("dm-") ? word : "dm-" + word
-    guard page == "dm" || command.subcommands.dropFirst(2).contains(where: { "dm-" + $0.name == page }) else {
-      throw usage("there is no program '\(word)'; 'dm' lists them")
-    }
-    let section = page == "dm" ? "7" : page == "dm-hub" ? "8" : "1"
+    guard let section = section(of: page) else { throw usage("there is no program '\(word)'; 'dm' lists them") }
     let ending = try ending(of: ["man", section, page], otherwise: "there is no man(1) here; see '\(page) --help'")
     // If man(1) fails, it has already printed the reason, such as that the page is not installed.
     if ending.exitStatus == 0 || ending.exitStatus == nil { ending.repeated() }
     throw DMError(.unknownFile, "man(1) does not show '\(page)'; see '\(page) --help'")
   }
 
+  /// The section of the manual that has a page; nil if there is no such page.
+  private static func section(of page: String) -> String? {
+    switch page {
+    case "dm": "7"
+    case "dm-config", "dm-protocol", "dm-store": "5"
+    case "dm-hub": "8"
+    default: Programs.all.contains { $0.name == page } ? "1" : nil
+    }
+  }
+
   private static func playTour(_ call: Invocation) throws {
     try call.arguments.atMost(0)
+    try call.configure()
     let store = try call.location().directory + (call.arguments.isGiven(Common.store) ? "" : "-tour")
-    let script = String(decoding: PackageResources.tour_sh, as: UTF8.self)
+    // The commands of the tour read the lines of each other.
+    let script = "export DM_PIPE=json\n" + String(decoding: PackageResources.tour_sh, as: UTF8.self)
     let folder = ownFolder ?? "/usr/bin"
     try run(
       ["sh", "-c", script, "dm tour", store, call.arguments[again] ? "again" : "", folder],

@@ -10,7 +10,7 @@ mkdir -p "$WORK/home" "$WORK/pg/socket" "$WORK/pg/backup" "$programs"
 cp -L "$(command -v dm-hub)" "$programs/dm-hub"
 for program in dm-sync dm-send dm-tail dm-doctor; do ln -s dm-hub "$programs/$program"; done
 export PATH="$programs:$PGBIN:$PATH" HOME="$WORK/home" TZ=UTC LC_ALL=C.UTF-8
-unset DM_SYNC DM_STORE DM_USER
+unset DM_SYNC DM_STORE DM_USER XDG_CONFIG_HOME
 chmod 755 "$WORK"
 [ "$(id -u)" != 0 ] || chown -R postgres: "$WORK/pg"
 failures=0

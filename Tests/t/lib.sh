@@ -2,13 +2,14 @@
 # Made for prove(1); a plain 'sh 0300-send.t' prints the same.
 
 set -u
-unset DM_USER XDG_DATA_HOME VISUAL EDITOR NO_COLOR CLICOLOR_FORCE DM_THEME COLUMNS
+unset DM_USER DM_PIPE XDG_DATA_HOME VISUAL EDITOR NO_COLOR CLICOLOR_FORCE DM_THEME COLUMNS
 export LC_ALL=C.UTF-8 TZ=UTC
 
 count=0
 failed=0
 work=$(mktemp -d "${TMPDIR:-/tmp}/dm-t-XXXXXX") || exit 1
-export DM_STORE="$work/store"
+# The configuration file of the person who runs the tests must not count.
+export DM_STORE="$work/store" XDG_CONFIG_HOME="$work/config"
 trap 'rm -rf "$work"' EXIT
 trap 'exit 1' HUP INT TERM
 

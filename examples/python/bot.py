@@ -24,7 +24,7 @@ def answer(event: DmTail) -> SendLine:
 
 
 async def main() -> int:
-    stream = ["dm-tail", "-f", "--others", "--consumer", "echo", "--cursor", "now"]
+    stream = ["dm-tail", "-f", "--json", "--others", "--consumer", "echo", "--cursor", "now"]
     tail = await asyncio.create_subprocess_exec(*stream, stdout=PIPE, limit=LONGEST)
     send = await asyncio.create_subprocess_exec("dm-send", "-q", "--consumer", "echo", stdin=PIPE)
     assert tail.stdout and send.stdin

@@ -19,7 +19,7 @@ function answer(event: DmTail): SendLine {
 }
 
 async function main() {
-  const stream = ["-f", "--others", "--consumer", "echo", "--cursor", "now"];
+  const stream = ["-f", "--json", "--others", "--consumer", "echo", "--cursor", "now"];
   const tail = spawn("dm-tail", stream, { stdio: ["ignore", "pipe", "inherit"] });
   const send = spawn("dm-send", ["-q", "--consumer", "echo"], { stdio: ["pipe", "inherit", "inherit"] });
   send.on("close", () => process.exit(1)); // Node would lose what is written to it after that, without an error.

@@ -7,7 +7,7 @@ package struct Screen {
   /// When text is colored.
   package enum Colors: String, CaseIterable { case auto, always, never }
 
-  /// Which colors are used: $DM_THEME.
+  /// Which colors are used: the setting `theme`.
   ///
   /// `terminal` uses the terminal's own colors, which are readable on its background.
   private enum Theme: String { case terminal, light, dark, mono }
@@ -31,29 +31,23 @@ package struct Screen {
   private var size: (columns: Int, rows: Int)?
 
   /// - Parameter colors: nil or `auto` to use the environment: NO_COLOR (no-color.org), CLICOLOR_FORCE
-  ///   (bixense.com/clicolors) and TERM.
-  init(_ colors: Colors?, isPlain: Bool) throws {
+  ///   (bixense.com/clicolors) and TERM; nil also to use the configuration file.
+  init(_ colors: Colors?, isPlain: Bool, _ settings: Settings = Settings()) throws {
     self.isPlain = isPlain
     isTerminal = DMCLI.isTerminal(.output)
     canRenew = try isTerminal && !isPlain && environment("TERM") != "dumb"
     givenColumns = try environment("COLUMNS").flatMap { Int($0) }.flatMap { $0 > 0 ? $0 : nil }
-    let name = try environment("DM_THEME")
-    if let name, Theme(rawValue: name) == nil {
-      throw usage("DM_THEME is '\(name)'; write terminal, light, dark or mono")
+    let name = try settings[.theme]
+    var wanted = colors ?? .auto
+    if wanted == .auto, let given = try settings.given(.color, usesFile: colors == nil)?.value {
+      wanted = Colors(rawValue: given) ?? .auto
     }
-    let wantsColors: Bool
-    switch colors ?? .auto {
-    case .always: wantsColors = true
-    case .never: wantsColors = false
-    case .auto:
-      if try environment("NO_COLOR") != nil {
-        wantsColors = false
-      } else if let force = try environment("CLICOLOR_FORCE"), force != "0" {
-        wantsColors = true
-      } else {
-        wantsColors = try isTerminal && environment("TERM") != "dumb"
+    let wantsColors =
+      switch wanted {
+      case .always: true
+      case .never: false
+      case .auto: try isTerminal && environment("TERM") != "dumb"
       }
-    }
     let theme = wantsColors && !isPlain ? name.flatMap(Theme.init) ?? .terminal : nil
     isColored = theme != nil
     hasLinks = try theme != nil && isTerminal && environment("TERM") != "linux"

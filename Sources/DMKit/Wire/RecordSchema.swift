@@ -66,7 +66,7 @@ package struct RecordSchema: Sendable {
       messageUpdated, messageStatus,
       conversationUpdated, typing, presence,
       caughtUp, heartbeat, gap, ack, consumer, digest, translation, answer, error,
-    ] + upkeep + hubRecords + [usage, usageDay]
+    ] + upkeep + hubRecords + [usage, usageDay, SettingRecord.schema]
   package static let inputs = [sendLine, editLine, importLine, readLine]
 
   package static func named(_ name: String) -> RecordSchema? { (outputs + inputs).first { $0.name == name } }

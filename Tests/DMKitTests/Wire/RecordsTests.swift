@@ -118,7 +118,10 @@ struct RecordsTests {
       Answer(question: "q", text: "t", references: ["+ops:7"]),
       ErrorRecord(line: 3, DMError(.unknownUser, "m", subject: "s").answering(nonce: "n"), message: "m"),
     ] + translations + stream(message, conversation) + upkeepRecords(isFull: true) + hubRecords(isFull: true)
-      + usageRecords
+      + usageRecords + [
+        SettingRecord(
+          program: "p", name: "n", value: "v", origin: .line(3), variable: "N", path: "/c")
+      ]
   }
 
   private static var minimal: [any Record] {
@@ -132,7 +135,7 @@ struct RecordsTests {
       report(nil, nil), point(who: nil, until: nil, nil), Answer(question: "q", text: nil, references: []),
       ErrorRecord(line: nil, DMError(.busy, "m"), message: "m"),
     ] + translations + stream(bareMessage, bareConversation) + upkeepRecords(isFull: false) + hubRecords(isFull: false)
-      + usageRecords
+      + usageRecords + [SettingRecord(name: "n", value: nil, origin: .standard)]
   }
 
   private func line(_ record: any Record) throws -> JSONObject {

@@ -93,7 +93,7 @@ import Testing
 
   static let pages =
     (ToolFixture.programs + ToolFixture.hubPrograms).map(ToolFixture.page) + [
-      "man/dm.7", "man/dm-protocol.5", "man/dm-store.5",
+      "man/dm.7", "man/dm-config.5", "man/dm-protocol.5", "man/dm-store.5",
     ]
 
   @Test(.enabled(if: ToolFixture.has("groff"), "needs groff"), arguments: pages)
