@@ -3,7 +3,8 @@ package import DMKit
 /// A command line, parsed by the rules of GNU getopt_long: options and operands may be in any order, `--` ends the
 /// options, and short flags may be joined.
 ///
-/// Two rules differ: a long name must be typed in full, and a number such as `-1`, the last message, is an operand.
+/// Two rules differ: a long name must be typed in full, and a number such as `-1`, the last message, is an operand,
+/// unless the program has a `countOption`.
 package struct Arguments: Sendable {
   /// The action that the command line names, such as `add` in `dm-user add`; nil if it names none.
   private(set) var action: Command.Subcommand?
@@ -12,8 +13,7 @@ package struct Arguments: Sendable {
   private var plainCount = 0
   /// The given options, each of them once, with the texts of all its values; a flag has no texts.
   ///
-  /// This is an array because there are few options, and because creating the first dictionary of a type costs 140,000
-  /// instructions.
+  /// This is an array, because creating the first dictionary of a type costs 140,000 instructions.
   private(set) var given: [(name: String, texts: [String])] = []
   /// The names of the options that the configuration file gives; `refuse` does not refuse them.
   var defaults: [String] = []
@@ -62,6 +62,8 @@ package struct Arguments: Sendable {
       try takeLong(word, &rest)
     } else if word.hasPrefix("-"), word != "-", Int(word) == nil {
       try takeShort(word, &rest)
+    } else if let option = command.countOption?.declaration, operands.isEmpty, word.hasPrefix("-"), word != "-" {
+      give(option, [String(word.dropFirst())])
     } else {
       lastOperand = rest.startIndex - 1
       firstOperand = firstOperand ?? lastOperand
@@ -148,9 +150,8 @@ package struct Arguments: Sendable {
   ///
   /// - Throws: the error of the first option whose value is not valid.
   func checkValues() throws {
-    for option in Common.all + command.options + (action?.options ?? []) where isGiven(option) {
-      try option.check(self)
-    }
+    let all = Common.all + command.options + (action?.options ?? [])
+    for option in all where isGiven(option) { try option.check(self) }
   }
 
   /// Whether a flag was given.
@@ -168,7 +169,7 @@ package struct Arguments: Sendable {
     try texts(option.declaration)?.map(option.parse) ?? []
   }
 
-  /// Whether an option was given, flag or not.
+  /// Whether a flag or an option was given.
   package func isGiven(_ option: any Declared) -> Bool { texts(option.declaration) != nil }
 
   /// The first value of an option whose values are completed as `kind`.
@@ -195,9 +196,7 @@ package struct Arguments: Sendable {
     return others.first { isGiven($0.option) }?.operands ?? usual
   }
 
-  /// Whether the last operand is a `-` that means standard input.
-  ///
-  /// After `--`, a `-` is an ordinary text.
+  /// Whether the last operand is a `-` that means standard input; after `--`, a `-` is an ordinary text.
   package var endsWithInput: Bool { plainCount == 0 && operands.last == "-" }
 
   /// - Throws: `usage` when there are more than `count` operands.

@@ -33,6 +33,8 @@ package struct Command: Sendable {
   let operands: String
   /// The operands that replace `operands` if an option is given.
   let operandsWith: [(option: any Declared, operands: String)]
+  /// The option whose value is N for a word `-N` before the operands, such as `-5`; nil if such a word is an operand.
+  let countOption: (any Declared)?
   /// The rules about which options can be used together; they are checked before the program runs.
   package let rules: [Rule]
   package let subcommands: [Subcommand]
@@ -47,8 +49,8 @@ package struct Command: Sendable {
 
   package init(
     _ name: String, _ summary: String, synopsis: [String], options: [any Declared] = [], operands: String = "",
-    operandsWith: [(option: any Declared, operands: String)] = [], rules: [Rule] = [],
-    subcommands: [Subcommand] = [], main: (@Sendable (Invocation) throws -> Void)? = nil,
+    operandsWith: [(option: any Declared, operands: String)] = [], countOption: (any Declared)? = nil,
+    rules: [Rule] = [], subcommands: [Subcommand] = [], main: (@Sendable (Invocation) throws -> Void)? = nil,
     examples: [(call: String, meaning: String)], reads: String? = nil, writes: [String],
     isConfigured: Bool = true
   ) {
@@ -58,6 +60,7 @@ package struct Command: Sendable {
     self.options = options
     self.operands = operands
     self.operandsWith = operandsWith
+    self.countOption = countOption
     self.rules = rules
     self.subcommands = subcommands
     self.main = main

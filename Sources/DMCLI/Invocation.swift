@@ -146,12 +146,22 @@ package final class Invocation {
 
   /// Reports the error of an input line as `fail(line:_:)` does, but only on standard error.
   package func note(failure error: DMError, ofLine line: Int) {
+    count(error)
+    printError(command.name, "line \(line): \(error.text)")
+  }
+
+  /// Reports a failure after which the program continues, and later ends with status 1.
+  func note(failure error: DMError) {
+    count(error)
+    printError(command.name, error.text)
+  }
+
+  private func count(_ error: DMError) {
     if let index = failures.firstIndex(where: { $0.code == error.code }) {
       failures[index].count += 1
     } else {
       failures.append((error.code, 1))
     }
-    printError(command.name, "line \(line): \(error.text)")
   }
 
   /// Prints a message as the answer to an input line.

@@ -17,6 +17,8 @@ package final class Output {
   ///
   /// If this time is set, each printed record contains it.
   var asOf: Timestamp?
+  /// Whether each record has all its members, with null for those that it would leave out.
+  package var hasAllFields = false
 
   /// The number of bytes in the buffer at which the buffer is written.
   private static let capacity = 64 * 1024
@@ -28,7 +30,7 @@ package final class Output {
 
   /// - Throws: `io_error` when the buffer cannot be written.
   package func write(_ record: some Record) throws {
-    json.line(record, asOf: asOf)
+    if hasAllFields { try json.completeLine(record, asOf: asOf) } else { json.line(record, asOf: asOf) }
     if json.bytes.count >= Self.capacity { try flush() }
   }
 

@@ -76,7 +76,6 @@ extension Remedy {
     case .removeForeignPart(let statement):
       "save what is there with 'dm-doctor dump', or remove it with sqlite3(1): \(statement)"
 
-    case .dump: "'dm-doctor dump' prints the store as lines"
     case .leaveOutDamaged: "or say --damaged to leave it out"
     case .takeDamaged: "see 'dm-doctor check --deep', or say --damaged to take it along"
     }

@@ -1,6 +1,6 @@
 extension Attachment {
   /// The maximum number of bytes of a name, the same as in most file systems.
-  static let nameLimit = 255
+  package static let nameLimit = 255
 
   /// Makes any name safe to use as a file name.
   ///

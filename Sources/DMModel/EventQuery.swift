@@ -16,6 +16,19 @@ public struct EventQuery: Sendable {
   public var kinds = MessagingEvent.Kind.standard
   /// Whether `caughtUp` comes first, because the events before the start were read as a history.
   package var beginsCaughtUp = false
+  /// Only events about messages of this sender; nil for all senders.
+  ///
+  /// With this condition or one of the next two, the stream has no events of the kinds `messageStatus`, `readReceipt`,
+  /// `deliveryReceipt` and `conversationUpdated`.
+  public var sender: Handle?
+  /// Only events about messages that mention the user.
+  ///
+  /// A deleted message mentions nobody, so its deletion is left out.
+  public var mentionsOnly = false
+  /// Only events about the messages of this thread, as in `HistoryQuery.thread`, also about later answers.
+  public var thread: MessageReference?
+  /// Whether the stream has only events about some of the messages.
+  package var selectsMessages: Bool { sender != nil || mentionsOnly || thread != nil }
   /// Leaves out conversations while they are muted.
   public var unmutedOnly = false
   /// Leaves out the user's own actions.

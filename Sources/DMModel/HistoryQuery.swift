@@ -22,6 +22,13 @@ public struct HistoryQuery: Sendable {
   public var before: Bound?
   /// Only messages of this sender; nil for all senders.
   public var sender: Handle?
+  /// Only messages that mention the user.
+  public var mentionsOnly = false
+  /// Only this message, the messages that it answers, up to the first one, and all direct and indirect answers to it; nil
+  /// for no condition.
+  ///
+  /// A thread is in one conversation. `conversations` may be empty, if the reference alone identifies the message.
+  public var thread: MessageReference?
   /// Leaves out messages that the user has read.
   public var unreadOnly = false
   /// Leaves out conversations that are muted now.

@@ -16,6 +16,12 @@ public struct ListQuery: Sendable {
   public var unreadOnly = false
   /// Leaves out conversations that are muted now.
   public var unmutedOnly = false
+  /// Only conversations that are muted now.
+  public var mutedOnly = false
+  /// Only pinned conversations.
+  public var pinnedOnly = false
+  /// Only conversations without activity since this time; nil for no condition.
+  public var idleSince: Timestamp?
   /// If this list is not empty, only its conversations are listed, even if they are archived, deleted or with a blocked
   /// user.
   public var conversations: [ConversationReference] = []

@@ -71,7 +71,6 @@ package enum Remedy: Equatable, Sendable {
   case leaveHub
 
   // Backups and dumps.
-  case dump
   case leaveOutDamaged
   case takeDamaged
 

@@ -8,6 +8,14 @@ public struct SearchRequest: Sendable {
     case attachment
     /// An attachment that is an image.
     case image
+    /// An attachment that is a video.
+    case video
+    /// An attachment that is sound, but not a voice message.
+    case audio
+    /// A voice message.
+    case voice
+    /// An attachment of another kind, such as a document.
+    case file
     /// A mention of the user.
     case mention
   }
@@ -25,6 +33,10 @@ public struct SearchRequest: Sendable {
   public var before: HistoryQuery.Bound?
   /// The kinds of content that each found message must have; empty for no condition.
   public var contents: Set<Content> = []
+  /// A part of the name of an attachment that each found message must have; nil for no condition.
+  ///
+  /// Case and accents are ignored.
+  public var attachmentName: String?
   /// Whether the newest message comes first, instead of the most relevant one.
   public var newestFirst = false
   /// The maximum number of messages; nil for no maximum.

@@ -16,6 +16,12 @@ package struct Backup: Equatable, Sendable {
   package let createdAt: Timestamp
   /// The time of the previous backup; nil if there was none.
   package let lastUsedAt: Timestamp?
+
+  fileprivate func named(_ path: String) -> Backup {
+    Backup(
+      path: path, storeID: storeID, sizeBytes: sizeBytes, messageCount: messageCount, createdAt: createdAt,
+      lastUsedAt: lastUsedAt)
+  }
 }
 
 extension Upkeep {
@@ -32,14 +38,27 @@ extension Upkeep {
     let store = try store()
     try refuse(path, replacesAny: replacesAny)
     if !takesDamaged { try store.refuseMissingChanges() }
-    let lastUsedAt = try lastUse(of: .backup)
     // If a folder cannot be listed, files left by killed processes stay in it.
     _ = try attempt {
       try WorkFolder.removeAbandoned(tracedIn: location.directory)
       try WorkFolder.removeAbandoned(.backup, in: folder(of: path))
     }
     let work = try WorkFolder(.backup, in: folder(of: path), tracedIn: location.directory)
-    let temporary = try temporaryName(in: work.path, "copy-")
+    let copied = try copy(store, into: work.path, takesDamaged: takesDamaged)
+    if !replacesAny { try refuseReplacing(path, by: copied.path) }
+    try syncToDisk(copied.path)
+    try progress("putting it in place")
+    try moveFile(copied.path, to: path)
+    _ = consume work
+    try syncToDisk(folder(of: path))
+    try note(.backup)
+    return copied.named(path)
+  }
+
+  /// Copies one snapshot of the store to a new file in a folder, and verifies the copy.
+  func copy(_ store: Store, into folder: String, takesDamaged: Bool) throws -> Backup {
+    let lastUsedAt = try lastUse(of: .backup)
+    let temporary = try temporaryName(in: folder, "copy-")
     let at = Timestamp.now
     // Locks the contents before the copy, so that no purge removes contents to which the copied rows refer.
     let share = try location.contents.share()
@@ -52,15 +71,9 @@ extension Upkeep {
     let id = Identifier(at: .now)
     let count = try finish(temporary, as: id, takesDamaged: takesDamaged)
     _ = consume share
-    if !replacesAny { try refuseReplacing(path, by: temporary) }
-    try syncToDisk(temporary)
-    try progress("putting it in place")
-    try moveFile(temporary, to: path)
-    _ = consume work
-    try syncToDisk(folder(of: path))
-    try note(.backup)
     return Backup(
-      path: path, storeID: id, sizeBytes: fileSize(path), messageCount: count, createdAt: at, lastUsedAt: lastUsedAt)
+      path: temporary, storeID: id, sizeBytes: fileSize(temporary), messageCount: count, createdAt: at,
+      lastUsedAt: lastUsedAt)
   }
 
   /// Gives the copy its own id, verifies the copy, and adds the contents of attachments.
@@ -88,9 +101,6 @@ extension Upkeep {
   }
 
   private func refuse(_ path: String, replacesAny: Bool) throws {
-    if path == "-" {
-      throw DMError(.cannotCreate, "a backup needs a file", subject: path, remedy: .dump)
-    }
     try StoreLocation.refuse(insideStore: path)
     guard let status = FileStatus(itself: path) else {
       if SystemFailure.current == .notFound { return }

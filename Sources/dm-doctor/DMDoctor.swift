@@ -13,7 +13,7 @@ package struct DMDoctor: Program {
   package static let command = Command(
     "dm-doctor", "check, back up, restore, purge and repair a store",
     synopsis: [
-      "check [--deep]", "stats", "backup [--force] [--damaged] FILE", "dump", "restore [--damaged] [FILE]", "purge",
+      "check [--deep]", "stats", "backup [--force] [--damaged] FILE|-", "dump", "restore [--damaged] [FILE]", "purge",
       "repair", "reports",
     ],
     subcommands: [
@@ -22,7 +22,8 @@ package struct DMDoctor: Program {
         try Work.run($0) { try $0.printStatistics() }
       },
       Command.Subcommand(
-        "backup", operands: "FILE", "copy the store into FILE; other programs can go on writing",
+        "backup", operands: "FILE",
+        "copy the store into FILE, or to standard output; other programs can go on writing",
         options: [force, damaged]
       ) { try Work.run($0, files: 1) { try $0.backUp() } },
       Command.Subcommand("dump", "print the whole store as JSON lines") { try Work.run($0) { try $0.dump() } },
@@ -43,6 +44,7 @@ package struct DMDoctor: Program {
     examples: [
       ("dm-doctor check --deep", "check that everything is as it was written"),
       ("dm-doctor backup dm.backup", "make a complete copy, while other programs go on writing"),
+      ("dm-doctor backup - | gzip >dm.backup.gz", "make a complete copy, and compress it"),
       ("dm-doctor dump | dm-doctor --store copy restore", "copy the store into another folder"),
       ("dm-doctor stats | jq .log_bytes", "the size of the log, in bytes"),
     ],
@@ -99,10 +101,26 @@ struct Work {
 
   func backUp() throws {
     let arguments = call.arguments
+    let path = try arguments.operand(0, "FILE")
+    if path == "-" { return try streamBackup() }
     let backup = try upkeep.backUp(
-      to: arguments.operand(0, "FILE"), replacesAny: arguments[DMDoctor.force],
+      to: path, replacesAny: arguments[DMDoctor.force],
       takesDamaged: arguments[DMDoctor.damaged])
     try print(backup, text: UpkeepText.line)
+  }
+
+  /// Writes a backup to standard output, and no record.
+  private func streamBackup() throws {
+    if call.arguments[DMDoctor.force] {
+      throw usage("'-' is standard output, which --force cannot replace; leave it out")
+    }
+    if isTerminal(.output) {
+      throw usage("a backup is bytes; write standard output to a file or a pipe, or name a FILE")
+    }
+    let stream = try upkeep.backupStream(
+      orElse: environment("TMPDIR"), takesDamaged: call.arguments[DMDoctor.damaged])
+    done()
+    try stream.forEach { try call.output.write(content: $0) }
   }
 
   func dump() throws {

@@ -5,6 +5,11 @@ internal import DMSystem
 package struct DMList: Program {
   static let unread = Flag("unread", "list only conversations with unread messages")
   static let unmuted = Flag("unmuted", "leave out muted conversations")
+  static let muted = Flag("muted", "list only muted conversations")
+  static let pinned = Flag("pinned", "list only pinned conversations")
+  static let idleSince = Option(
+    "idle-since", value: "TIME", "list only conversations without activity since this time, such as 30d",
+    as: { try typedTime($0) })
   static let archived = Flag("archived", "list only archived conversations")
   static let all = Flag("all", "list archived conversations, too")
   static let match = Option(
@@ -21,10 +26,13 @@ package struct DMList: Program {
   package static let command = Command(
     "dm-list", "list conversations, pinned first, then by newest activity",
     synopsis: ["[OPTION]... [CONVERSATION]..."],
-    options: [unread, unmuted, archived, all, match, limit, after, count, follow, invisible, fresh],
+    options: [
+      unread, muted, unmuted, pinned, idleSince, archived, all, match, limit, after, count, follow, invisible, fresh,
+    ],
     operands: "[CONVERSATION]...",
     rules: [
-      .excludes(archived, [all]), .excludes(count, [Common.quiet]), .excludes(follow, [after, Common.quiet]),
+      .excludes(archived, [all]), .excludes(muted, [unmuted]), .excludes(count, [Common.quiet]),
+      .excludes(follow, [after, Common.quiet]),
       .needs(invisible, [follow]),
     ],
     examples: [
@@ -33,6 +41,10 @@ package struct DMList: Program {
       ("dm-list -f --count", "the number of unread messages, now and each time that it changes"),
       ("dm-list --count +ops bob", "the number of unread messages in two conversations"),
       ("dm-list --match ops", "conversations with 'ops' in their name or among their participants"),
+      (
+        "dm-list --muted --idle-since 30d -n all | jq -r .id | xargs -r dm-conversation archive",
+        "archive muted conversations that were idle for 30 days"
+      ),
       ("dm-list --unread | jq -r '\"\\(.unread_count) \\(.name)\"'", "the unread count of each conversation"),
     ], writes: ["conversation"])
 
@@ -58,6 +70,9 @@ package struct DMList: Program {
     query.unreadOnly = arguments[unread]
     query.matching = try arguments[match]
     query.unmutedOnly = arguments[unmuted]
+    query.mutedOnly = arguments[muted]
+    query.pinnedOnly = arguments[pinned]
+    query.idleSince = try arguments[idleSince]
     query.limit = try arguments[limit] ?? 50
     query.after = try arguments[after]
     // Refers to the conversations by their ids, because titles may change during the stream.

@@ -11,7 +11,10 @@ package struct DMSearch: Program {
     "before", value: "WHEN", "find only messages before a message or a time", as: messageOrTime)
   static let has = Option(
     "has", value: "KIND", oneOf: SearchRequest.Content.self,
-    "find only messages with a link, attachment, image or mention; can be repeated")
+    "find only messages with a link, mention, attachment, image, video, audio, voice or file; can be repeated")
+  static let file = Option(
+    "file", value: "NAME", values: [], "find only messages with an attachment whose name contains NAME",
+    as: attachmentName)
   static let newest = Flag("newest", "print the newest messages first, not the best matches")
   static let like = Option(
     "like", value: "EXAMPLE", "find what means something like this text, or this message", as: Meaning.example)
@@ -26,11 +29,11 @@ package struct DMSearch: Program {
     "dm-search", "search the messages that you can see, best matches first",
     synopsis: ["[OPTION]... [QUERY]...", "[OPTION]... --like EXAMPLE", "[OPTION]... --answer QUESTION...", "--fill"],
     options: [
-      inConversation, from, since, before, has, newest, limit, like, answer, fill, embed, model, fresh,
+      inConversation, from, since, before, has, file, newest, limit, like, answer, fill, embed, model, fresh,
     ],
     rules: [
       .excludes(like, [newest, answer, fill]), .excludes(answer, [newest, fill]),
-      .excludes(fill, [inConversation, from, since, before, has, newest, limit]),
+      .excludes(fill, [inConversation, from, since, before, has, file, newest, limit]),
     ],
     examples: [
       ("dm-search lunch tomorrow", "messages with both words, in any order"),
@@ -40,6 +43,7 @@ package struct DMSearch: Program {
         "what bob wrote about deploying in the last week"
       ),
       ("dm-search --has link --newest -n 5", "the newest five messages with links"),
+      ("dm-search --file report --from bob", "the messages in which bob sent a file such as 'Report 2026.pdf'"),
       ("dm-search 北京 -n all | jq -r .snippet", "the words around each match"),
       ("dm-search --like 'the day we agreed on the price'", "messages about that, in whatever words"),
       ("dm-search --like bob:57 --in +ops", "what in the group is like this message"),
@@ -101,6 +105,12 @@ package struct DMSearch: Program {
         : "no message that you can see matches; 'wor*' finds what begins with 'wor'")
   }
 
+  private static func attachmentName(_ text: String) throws -> String {
+    if text.isEmpty { throw usage("the NAME of --file is empty; write a part of the name") }
+    if text.utf8.count <= Attachment.nameLimit { return text }
+    throw usage("the NAME of --file has at most \(Attachment.nameLimit) bytes; shorten it")
+  }
+
   private static func request(_ arguments: Arguments) throws -> SearchRequest {
     var request = SearchRequest(arguments.operands.isEmpty ? nil : arguments.operands.joined(separator: " "))
     request.conversations = try arguments.all(inConversation)
@@ -108,11 +118,12 @@ package struct DMSearch: Program {
     request.since = try arguments[since]
     request.before = try arguments[before]
     request.contents = Set(try arguments.all(has))
+    request.attachmentName = try arguments[file]
     request.newestFirst = arguments[newest]
     request.limit = try arguments[limit] ?? 20
-    let filters: [any Declared] = [inConversation, from, since, before, has, like, answer]
+    let filters: [any Declared] = [inConversation, from, since, before, has, file, like, answer]
     if request.words == nil, !filters.contains(where: arguments.isGiven) {
-      throw usage("nothing to search for; write words, or one of --in, --from, --since, --before and --has")
+      throw usage("nothing to search for; write words, or one of --in, --from, --since, --before, --has and --file")
     }
     return request
   }

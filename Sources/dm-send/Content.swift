@@ -25,7 +25,8 @@ extension DMSend {
   ///
   /// The text comes from an editor, from the words, or from standard input.
   static func withContent(
-    _ words: [String], _ call: Invocation, _ messenger: Messenger, _ body: (Content) throws -> Void
+    _ words: [String], _ call: Invocation, _ messenger: Messenger, quoting quotation: Quotation? = nil,
+    _ body: (Content) throws -> Void
   ) throws {
     let text = words.joined(separator: " ")
     if let reference = try call.arguments[forward] {
@@ -38,8 +39,7 @@ extension DMSend {
       if words == ["-"], call.arguments.endsWithInput {
         throw usage("'-' is standard input, which the editor of --edit needs; leave it out")
       }
-      return try EditedText(text, for: call.command).keeping { text in
-        try Outgoing.check(text: text)
+      return try edited(text, quotation, call) { text in
         try body((text, prepare(files, call, messenger), nil))
       }
     }
@@ -51,6 +51,9 @@ extension DMSend {
         call.arguments[draft] ? "type the draft; Ctrl-D saves" : "type the message; Ctrl-D sends")
     }
     let (fitted, whole) = isRead ? try options.standardInput() : options.fitted(text)
+    if call.arguments[ifAny], fitted.allSatisfy(\.isWhitespace) {
+      return try call.note("the text is empty; nothing was sent")
+    }
     if files.isEmpty || !fitted.isEmpty { try Outgoing.check(text: fitted) }
     var attachments = try prepare(files, call, messenger)
     if let whole {
@@ -58,7 +61,20 @@ extension DMSend {
       asIs.asFile = true
       attachments.append(try messenger.prepare(.bytes(whole), name: "text.txt", asIs).attachment.id)
     }
-    try body((fitted, attachments, nil))
+    try body((quotation?.before(fitted) ?? fitted, attachments, nil))
+  }
+
+  /// Calls `body` with the text that the user has written in the editor, which begins with the quotation.
+  private static func edited(
+    _ text: String, _ quotation: Quotation?, _ call: Invocation, _ body: (String) throws -> Void
+  ) throws {
+    try EditedText(quotation?.before(text) ?? text, for: call.command).keeping { text in
+      try Outgoing.check(text: text)
+      if let quotation, ExactString(text) == ExactString(quotation.text) {
+        throw DMError(.emptyText, "there is only the quotation; say something")
+      }
+      try body(text)
+    }
   }
 
   private static func prepare(_ files: [String], _ call: Invocation, _ messenger: Messenger) throws -> [Identifier] {

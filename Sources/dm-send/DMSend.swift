@@ -34,8 +34,9 @@ extension DMSend {
 
   static let options: [any Declared] =
     [
-      to, lines, replyTo, nonce, once, consumer, stopAtFailed, skipFailed, edit, draft, fromDraft, forward, expiresIn,
-      lossy, overflow, attach, preview, wait,
+      to, lines, replyTo, quote, nonce, once, consumer, stopAtFailed, skipFailed, edit, draft, fromDraft, forward,
+      expiresIn,
+      lossy, overflow, attach, preview, ifAny, wait, waitRead,
     ] + PreparationArguments.options
 
   static let rules: [Rule] = [
@@ -43,6 +44,8 @@ extension DMSend {
     .excludes(draft, [fromDraft, forward, nonce, replyTo, expiresIn, attach]),
     .excludes(lossy, [edit, fromDraft, forward]), .excludes(overflow, [edit, fromDraft, forward]),
     .excludes(fromDraft, [forward, edit, attach]), .excludes(forward, [edit, attach]),
+    .excludes(quote, [lines, replyTo, draft, fromDraft, forward]), .excludes(waitRead, [lines, draft]),
+    .excludes(ifAny, [lines, edit, draft, fromDraft, forward]),
     .excludes(skipFailed, [stopAtFailed]), .excludes(preview, [draft, fromDraft, forward, consumer]),
   ]
 
@@ -83,6 +86,9 @@ extension DMSend {
     if conversations.count > 1 {
       try arguments.refuse([lines, draft, fromDraft]) { "'\($0)' is for one conversation; leave out all but one --to" }
     }
+    if arguments[ifAny], words.isEmpty, arguments.isGiven(attach) {
+      throw usage("with --attach, '--if-any' needs a TEXT; write '-' to read it from standard input")
+    }
     if let word = words.first {
       if arguments[lines] { throw arguments.unexpected(word) }
       try arguments.refuse([fromDraft, forward]) { "unexpected '\(word)'; '\($0)' brings its own text" }
@@ -97,7 +103,10 @@ extension DMSend {
   /// The mode of a command line that names no conversation: it sends the JSON lines of standard input.
   private static func lineMode(_ arguments: Arguments) throws -> Mode {
     let ofMessages: [any Declared] =
-      [lines, nonce, replyTo, edit, draft, fromDraft, forward, expiresIn, attach, lossy, overflow]
+      [
+        lines, nonce, replyTo, quote, ifAny, waitRead, edit, draft, fromDraft, forward, expiresIn, attach, lossy,
+        overflow,
+      ]
       + PreparationArguments.options
     try arguments.refuse(ofMessages) { "\($0) needs a conversation; see --help" }
     if isTerminal(.input) { throw arguments.missing("CONVERSATION", "name one, or pipe JSON lines into dm-send") }
@@ -120,6 +129,12 @@ package struct DMSend: Program {
       ("make 2>&1 | tail -n 20 | dm-send +ops", "standard input as one message"),
       ("dm-send bob --reply-to -1 'with pleasure'", "answer the last message"),
       ("dm-send bob --nonce \"backup-$(date +%F)\" 'backup done'", "send at most once a day, however often this runs"),
+      ("dm-send bob --quote -1 'with pleasure'", "quote the last message, and answer it"),
+      ("df | grep ' 100% ' | dm-send +ops --if-any", "for cron: the file systems that are full, if there are any"),
+      (
+        "dm-send bob --wait-read 2s 'are you there?' || dm-send carol 'where is bob?'",
+        "ask another user if bob has not read the message in two seconds"
+      ),
       ("dm-send --to bob --to +ops 'back at five'", "send to several conversations, or to none if one of them fails"),
       ("dm-send bob --forward +ops:12", "forward a message"),
       ("dm-send bob --attach photo.jpg 'as promised'", "send a photo"),
@@ -166,6 +181,11 @@ package struct DMSend: Program {
     let message = try messenger.sendDraft(
       in: conversation, nonce: extras.nonce, replyTo: extras.replyTo, lifetime: extras.lifetime, once: extras.once)
     try call.print(call.settled(message)) { answer($0, name) }
+    try waitUntilRead([message], call)
+  }
+
+  private static func waitUntilRead(_ messages: [Message], _ call: Invocation) throws {
+    if let limit = try call.arguments[waitRead] { try call.waitUntilRead(messages, within: limit) }
   }
 
   private static func send(
@@ -180,16 +200,19 @@ package struct DMSend: Program {
     }
     let extras = try extras(call.arguments)
     let previews = try Previews(call, messenger)
-    try withContent(words, call, messenger) { content in
+    let quotation = try Quotation(call.arguments, messenger, to: conversations)
+    try withContent(words, call, messenger, quoting: quotation) { content in
       let messages = try conversations.map {
         try Outgoing(
-          to: $0, text: content.text, nonce: extras.nonce, replyTo: extras.replyTo, lifetime: extras.lifetime,
+          to: $0, text: content.text, nonce: extras.nonce,
+          replyTo: extras.replyTo ?? quotation?.answered(in: $0, messenger), lifetime: extras.lifetime,
           attachments: content.attachments, forwards: content.forwards)
       }
       let sent = try messenger.sendToAll(previews.adding(to: messages), once: extras.once)
       for (conversation, message) in sent {
         try call.print(call.settled(message)) { answer($0, conversation.description) }
       }
+      try waitUntilRead(sent.map(\.message), call)
     }
     try call.suggestNext()
   }

@@ -4,7 +4,8 @@ internal import DMSystem
 
 extension DMTail {
   static let limit = Option(
-    "limit", short: "n", count: "N", "print the newest N messages, or 'all' [30; all with a range, --since or --unread]"
+    "limit", short: "n", count: "N",
+    "print the newest N messages, or 'all' [30; all with a range, --since, --unread or --thread]"
   )
   static let before = Option(
     "before", value: "WHEN", "print only messages before a message or a time", as: messageOrTime)
@@ -39,7 +40,8 @@ extension DMTail {
   static let forget = Option("forget", value: "NAME", values: [.consumers], "delete this consumer")
 
   static let options: [any Declared] = [
-    limit, before, since, unread, unmuted, deleted, with, read, peek, follow, events, cursor, others, heartbeat,
+    limit, before, since, from, mentions, thread, unread, unmuted, deleted, with, allFields, read, peek, follow, events,
+    cursor, others, heartbeat,
     bell, invisible, consumer, acceptGap, ack, consumers, forget, fresh,
   ]
 
@@ -49,7 +51,7 @@ extension DMTail {
     .atMostOne([ack, consumers, forget]), .alone(ack, with: [consumer]), .alone(consumers, with: []),
     .alone(forget, with: []), .needs(ack, [consumer]),
     // An acknowledgement marks messages as delivered in all conversations of the consumer, also in muted ones.
-    .excludes(unmuted, [consumer]),
+    .excludes(unmuted, [consumer]), .excludes(consumer, [from, mentions, thread]),
     // --before sets an end, and a stream has none.
     .excludes(before, [follow, cursor, consumer]),
     .excludes(cursor, [limit, since, unread]), .excludes(consumer, [limit, since, unread]),
@@ -75,16 +77,20 @@ package struct DMTail: Program {
   package static let command = Command(
     "dm-tail", "print messages, the newest 30 or those that you name, and follow events",
     synopsis: [
-      "[OPTION]... [CONVERSATION [RANGE]...]", "[OPTION]... MESSAGE-ID...", "-f [OPTION]... [CONVERSATION]...",
+      "[OPTION]... [CONVERSATION [RANGE]...]", "[OPTION]... MESSAGE...",
+      "-f [OPTION]... [CONVERSATION]...",
       "--cursor CURSOR|start|now [OPTION]... [CONVERSATION]...", "--consumer NAME --ack CURSOR",
       "--consumers | --forget NAME",
     ],
-    options: options, operands: "CONVERSATION|RANGE RANGE|CONVERSATION...", rules: rules,
+    options: options, operands: "CONVERSATION|RANGE RANGE|CONVERSATION...", countOption: limit,
+    rules: rules,
     examples: [
       ("dm-tail bob", "the newest 30 messages with bob"),
       ("dm-tail bob --before 120 -n 50", "the 50 messages before message 120"),
       ("dm-tail \"$(dm-tail bob:1 | jq -r .id)\" --with readers", "one message by its id, and who has read it"),
       ("dm-tail +ops 40..57", "messages 40 to 57 of the group"),
+      ("dm-tail --thread +ops:40", "message 40, what it answers, and all answers to it"),
+      ("dm-tail -f -n 0 --mentions", "new messages that mention you"),
       ("dm-tail --unread --read", "print all unread messages, and mark them as read"),
       ("dm-tail bob -n 20 | dm-read", "mark exactly the newest 20 messages as read"),
       ("dm-tail +ops --since yesterday | jq -r '\"\\(.sender): \\(.text)\"'", "the senders and the texts"),
@@ -103,6 +109,7 @@ package struct DMTail: Program {
     ])
 
   package static func run(_ call: Invocation) throws {
+    try completeFields(call)
     if ![follow, ack, consumers, forget].contains(where: call.arguments.isGiven) { try call.refresh() }
     switch try mode(call) {
     case .forget(let name):
@@ -142,6 +149,9 @@ package struct DMTail: Program {
 
   /// Says why a history has no messages.
   private static func noteEmpty(_ query: HistoryQuery, _ call: Invocation) throws {
+    if query.sender != nil || query.mentionsOnly || query.thread != nil {
+      return try call.note("no message matches")
+    }
     guard query.conversations.count == 1, !query.unreadOnly else {
       return try call.note(query.unreadOnly ? "nothing is unread" : "there are no messages")
     }
@@ -183,8 +193,9 @@ extension DMTail {
       return .acknowledge(cursor: cursor, consumer: name)
     }
     if arguments[consumers] { return .consumers }
-    if let messages = try messagesByID(call) { return .messages(messages) }
-    let (conversations, ranges) = try arguments.conversationsAndRanges(arguments.operands)
+    if let messages = try messagesByID(call) ?? messagesByReference(call) { return .messages(messages) }
+    let (named, ranges) = try arguments.conversationsAndRanges(arguments.operands)
+    let conversations = try named.isEmpty ? conversationOfThread(arguments) : named
     let stream = try eventQuery(call, conversations)
     let isStream = stream.start != nil || stream.consumer != nil
     if ranges != nil, isStream || stream.follows {
@@ -203,7 +214,7 @@ extension DMTail {
     }
     let messages = try call.messenger().messages(ids, includesReaders: arguments[with] == .readers)
     if messages != nil {
-      try arguments.refuseOwn(except: [with, read, peek]) {
+      try arguments.refuseOwn(except: messageOptions) {
         "'\($0)' is for conversations, and '\(arguments.operands[0])' is a message; leave out '\($0)'"
       }
     }
@@ -221,7 +232,10 @@ extension DMTail {
     query.unmutedOnly = arguments[unmuted]
     query.includesDeleted = arguments[deleted]
     query.includesReaders = try arguments[with] == .readers
-    let isChosen = query.unreadOnly || query.since != nil || ranges != nil
+    query.sender = try arguments[from]
+    query.mentionsOnly = arguments[mentions]
+    query.thread = try chosenThread(arguments, conversations)
+    let isChosen = query.unreadOnly || query.since != nil || query.thread != nil || ranges != nil
     query.limit = try arguments[limit] ?? (isChosen ? nil : 30)
     // With --follow, a direct conversation that does not exist yet is not an error: we wait for its first message.
     query.allowsMissing = arguments[follow]
@@ -247,6 +261,7 @@ extension DMTail {
     query.includesReaders = try arguments[with] == .readers
     query.signalsPresence = !arguments[invisible]
     query.marksDelivered = !arguments[peek] && !arguments[Common.quiet]
+    try select(arguments, conversations, in: &query)
     return query
   }
 }

@@ -52,7 +52,8 @@ final class Printer {
 
   /// Prints batches until one is empty.
   ///
-  /// Then marks the printed messages as read with --read, and as delivered unless --peek or --quiet is given.
+  /// Then marks the printed messages as read with --read, and as delivered unless --peek, --quiet or an option that
+  /// chooses single messages is given.
   private func print(_ next: () throws -> [Message]) throws {
     var printed = PrintedMessages(isToBeRead: isToBeRead)
     while case let batch = try next(), !batch.isEmpty {
@@ -69,7 +70,9 @@ final class Printer {
     // The reader has the messages only after the flush.
     try call.output.flush()
     if isToBeRead { try printed.markRead(messenger) }
-    if !call.arguments[DMTail.peek], !call.isQuiet { try messenger.markDelivered(upTo: printed.lastOfOthers) }
+    if !call.arguments[DMTail.peek], !call.isQuiet, !DMTail.choosesMessages(call.arguments) {
+      try messenger.markDelivered(upTo: printed.lastOfOthers)
+    }
   }
 
   /// Prints events; the follower marks them as delivered.

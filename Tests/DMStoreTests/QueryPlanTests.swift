@@ -33,6 +33,29 @@ import Testing
     #expect(!plan.contains("SCAN c"), "\(plan)")
   }
 
+  @Test func `the mentions of a user are read with the primary key`() throws {
+    let plan = try plan(of: "\(Mentions.seqsOfMentions)")
+    #expect(
+      plan.contains("SEARCH mention USING PRIMARY KEY (conversation=? AND user=? AND seq>? AND seq<?)"), "\(plan)")
+    let all = try self.plan(of: Messages.timelineSQL)
+    #expect(all.contains("SEARCH n USING PRIMARY KEY (conversation=? AND user=? AND seq=?)"), "\(all)")
+    #expect(all.contains("SEARCH m USING INDEX message_created (created_at>?"), "\(all)")
+  }
+
+  @Test func `the answers of a thread are read from one part of a conversation`() throws {
+    let plan = try plan(of: "\(Messages.answersAfter)")
+    #expect(
+      plan.contains("SEARCH message USING INDEX sqlite_autoindex_message_2 (conversation=? AND seq>?)"), "\(plan)")
+    #expect(!plan.contains("TEMP B-TREE"), "\(plan)")
+  }
+
+  @Test func `a search for attachments of one conversation reads only messages with attachments`() throws {
+    let conditions = Messages.conditions(needsAttachment: true, isNamed: false)
+    let plan = try plan(of: Messages.newestOfOne(conditions))
+    #expect(plan.contains("SEARCH m USING INDEX message_attached (conversation=? AND seq>? AND seq<?)"), "\(plan)")
+    #expect(plan.contains("SEARCH a USING INDEX attachment_message (message=?)"), "\(plan)")
+  }
+
   @Test func `the SQL of the list benchmark is the query that the store executes`() throws {
     func words(_ sql: String) -> [Substring] { sql.split { $0.isWhitespace || $0 == ";" } }
     let copy = try String(contentsOf: URL(filePath: "\(repository)/bench/list.sql"), encoding: .utf8)

@@ -85,7 +85,12 @@ import Testing
     ("dm-typing --on", "missing CONVERSATION; usage: dm-typing CONVERSATION --on | --off | --for TIME"),
     ("dm-attach", "missing FILE; name one, or '-' for standard input; usage: dm-attach [OPTION]... FILE..."),
     ("dm-list -20..", "unknown option '-2'; see --help"),
-    ("dm-doctor backup -", "a backup needs a file; 'dm-doctor dump' prints the store as lines"),
+    ("dm-doctor backup --force -", "'-' is standard output, which --force cannot replace; leave it out"),
+    ("dm-tail bob --thread 3 alice", "a thread is in one conversation; name only that one"),
+    ("dm-tail --thread 3", "'3' alone names no message; write CONVERSATION:3"),
+    ("dm-tail bob --text --all-fields", "'--all-fields' is for JSON; add --json"),
+    ("dm-list --muted --unmuted", "'--muted' and '--unmuted' exclude each other"),
+    ("dm-send bob --wait-read soon hi", "'soon' is not a length of time up to a year; give 10s, 5m or 1h"),
     ("dm-doctor stats --store /dev/none", "there is no store at '/dev/none'; name another --store, or restore one"),
   ])
   func `an error says what failed and what to type next`(call: String, text: String) throws {

@@ -43,6 +43,21 @@ is "$(titles --unmuted | wc -w) $(titles --unread --unmuted)" "12 " "--unmuted"
 is "$(dm-list --count) $(dm-list --count --unmuted)" "1 0" "--count --unmuted leaves out what is muted"
 dm-conversation -q unmute carol
 is "$(dm-list --count --unmuted)" 1 "until it is not muted any more"
+dm-conversation -q mute carol
+dm-conversation -q mute +g7 --for 1h
+dm-conversation -q pin +g3
+is "$(titles --muted)" "bob-carol g7 " "--muted lists only what is muted"
+is "$(titles --pinned) $(titles --pinned --muted)" "g3  " "--pinned what is pinned"
+is "$(dm-list --count --muted) $(dm-list --count --pinned)" "1 0" "of which --count counts"
+is "$(titles --idle-since 1h)" "" "nothing was idle for an hour"
+is "$(titles --idle-since 0s | wc -w)" 13 "but all for no time"
+time=$(dm-list +g3 | jq -r .last_activity_at)
+is "$(titles --idle-since "$time" -n all | wc -w)" 11 "--idle-since takes a time, which is not idle itself"
+is "$(titles --idle-since "$time" --muted)" "g7 " "both"
+exits 64 "--muted and --unmuted exclude each other" dm-list --muted --unmuted
+exits 65 "a time that is none" dm-list --idle-since yore
+dm-conversation -q unmute carol +g7
+dm-conversation -q unpin +g3
 exits 64 "--all and --archived exclude each other" dm-list --all --archived
 exits 64 "a limit that is none" dm-list --limit x
 exits 66 "a group that is not there" dm-list +a

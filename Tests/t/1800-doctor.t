@@ -27,6 +27,15 @@ ok "unless that is asked for" dm-doctor backup --force notes
 exits 73 "the store itself never" dm-doctor backup --force "$DM_STORE/dm.sqlite"
 exits 64 "a backup needs a file" dm-doctor backup
 
+ok "a backup goes to standard output" sh -c 'dm-doctor backup - >stream'
+is "$(find "$DM_STORE" -name '.*backup*')" "" "of which nothing stays in the store"
+is "$(dm-doctor --store streamed restore stream | jq .message_count)" 50 "and is restored like any other"
+ok "whole" dm-doctor --store streamed check --deep
+rm stream
+exits 64 "but not to a terminal" script -qec 'dm-doctor backup -' /dev/null
+exits 64 "where --force has nothing to do" dm-doctor backup --force -
+exits 74 "a disk that is full is an error" sh -c 'dm-doctor backup - >/dev/full'
+
 is "$(dm-doctor --store one restore day | jq -c '[.type, .message_count]')" '["restore",50]' "a backup is restored"
 exits 73 "but not over what is there" dm-doctor --store one restore day
 is "$(dm-tail --store one --as bob alice -n 1 --peek | jq -r .text)" "number 50" "what was said is in it"

@@ -185,8 +185,8 @@ is "$(dm-search --in +pictures --has attachment | jq .seq | paste -sd ' ')" "6 5
 is "$(dm-search --in +pictures --has image | jq .seq | paste -sd ' ')" "5 3" "--has image finds images"
 
 # As text.
-like "$(dm-tail +pictures 2 --peek --text)" "*2 alice (file 'notes.txt' 8 bytes*):*" "in a conversation"
-like "$(dm-list --text +pictures)" "*bob (file 'notes.txt' 8 bytes):*" "and in the list"
+like "$(dm-tail +pictures 2 --peek --text)" "*2 you (file 'notes.txt' 8 bytes*):*" "in a conversation"
+like "$(dm-list --text +pictures)" "*bob (file 'notes.txt' 8 bytes)*" "and in the list"
 like "$(COLUMNS=200 script -qec "dm-attach --list +pictures" /dev/null | tail -n 1)" 'file *+pictures:2 alice  notes.txt  8 bytes *' \
   "and by itself"
 

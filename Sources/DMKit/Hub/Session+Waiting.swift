@@ -38,15 +38,25 @@ extension Session {
   }
 
   /// The waiting messages that a query selects, the oldest first; those of all conversations if `conversations` is nil.
-  func waitingMessages(_ query: HistoryQuery, _ conversations: [ConversationKey]?) throws -> [Message] {
+  ///
+  /// - Parameter thread: the thread of the query, if it has one.
+  func waitingMessages(
+    _ query: HistoryQuery, _ conversations: [ConversationKey]?, _ thread: MessageThread? = nil
+  ) throws -> [Message] {
     guard destination == .hub, query.ranges == nil, query.before == nil, !query.unreadOnly else { return [] }
     var waiting = try store.waiting.shown(in: nil)
     if let conversations { waiting.removeAll { !conversations.contains($0.conversation) } }
     if let sender = query.sender, try sender != handle { return [] }
     if case .time(let time)? = query.since { waiting.removeAll { $0.createdAt < time } }
-    return try waiting.suffix(query.limit ?? .max).compactMap { waiting in
+    var messages = try waiting.compactMap { waiting in
       try store.conversations.row(key: waiting.conversation).map { try message(waiting, in: $0) }
     }
+    if query.mentionsOnly {
+      let handle = try handle
+      messages.removeAll { !$0.mentions.contains(handle) }
+    }
+    if var thread { messages.removeAll { !thread.takes($0) } }
+    return Array(messages.suffix(query.limit ?? .max))
   }
 
   /// A conversation, with its newest waiting message as the last message if there is one.

@@ -8,6 +8,8 @@ final class ChangeFeed {
   private let uuid: Identifier
   private let kinds: Set<Changes.Kind>
   private var chosen: ChosenConversations
+  /// The messages of the query; nil for all messages.
+  private var selected: SelectedEvents?
   private var kept: (viewer: Viewer, data: Int64, writes: Int)?
 
   /// The position up to which the events of all changes were returned.
@@ -24,12 +26,16 @@ final class ChangeFeed {
     self.query = query
     self.store = store
     uuid = try store.read(store.uuid)
-    kinds = Set(query.kinds.flatMap(Self.changes))
-    try messenger.reading(()) { try chosen.resolve($0) }
+    let selectable = query.selectsMessages ? query.kinds.intersection(SelectedEvents.kinds) : query.kinds
+    kinds = Set(selectable.flatMap(Self.changes))
+    try messenger.reading(()) { session in
+      try chosen.resolve(session)
+      selected = try SelectedEvents(query, session)
+    }
   }
 
   /// The keys of the conversations of the query; nil for all conversations that the user is in.
-  var conversations: [ConversationKey]? { chosen.keys }
+  var conversations: [ConversationKey]? { selected?.conversation.map { [$0] } ?? chosen.keys }
 
   var cursor: Cursor { Cursor(store: uuid, position) }
 
@@ -137,7 +143,7 @@ final class ChangeFeed {
     if row.kind == .status {
       guard isMember || row.user == viewer.user else { return }
       events += try statuses(row, after: delivered, viewer)
-    } else if let event = try event(row, isMember: isMember, viewer) {
+    } else if let event = try event(row, isMember: isMember, viewer), selected?.takes(event, of: row) ?? true {
       events.append(event)
     }
   }
@@ -275,22 +281,6 @@ final class ChangeFeed {
     // change the status, and that their own receipts do not.
     if isOnly, blocked.contains(viewer.user) { return false }
     return user == viewer.user || !blocked.contains(user)
-  }
-}
-
-/// A part of the messages whose status a change affects; a part is small, so that the record of each event is short.
-///
-/// A change is always divided into the same parts, so that a stream can stop after the event of one sender and continue
-/// with the next sender of the same part.
-private struct StatusPart {
-  private static let size = 1000
-
-  let seqs: SeqRange
-
-  init(of all: SeqRange, after delivered: Int) {
-    let next = max(delivered + 1, all.lowerBound)
-    let start = next - (next - all.lowerBound) % Self.size
-    seqs = start...min(start + Self.size - 1, all.upperBound)
   }
 }
 

@@ -54,6 +54,7 @@ public final class History {
     if cursor == nil, !query.allowsMissing, let reference = query.conversations.first {
       throw messenger.nothingYet(reference)
     }
+    if cursor == nil, let thread = query.thread { throw messenger.nothingYet(thread) }
   }
 
   /// Plans what to read for a query, and sets `missing` to the messages that must be fetched first.
@@ -65,16 +66,23 @@ public final class History {
         includesReaders: query.includesReaders)
       self.viewer = viewer
       cursor = Cursor(store: try store.uuid(), try store.position(of: .now))
-      let rows = try query.conversations.compactMap { reference in
+      var rows = try query.conversations.compactMap { reference in
         try session.findIfPresent(reference) ?? (query.allowsMissing ? nil : session.find(reference))
       }.filter { try !query.unmutedOnly || !store.members.isMuted($0.key, for: session.me, at: viewer.now) }
-      waiting = try session.waitingMessages(query, query.conversations.isEmpty ? nil : rows.map(\.key))
       var query = query
+      var thread: MessageThread?
+      if let reference = query.thread, !rows.isEmpty || query.conversations.isEmpty {
+        let found = try session.thread(of: reference, in: rows.first, as: viewer)
+        rows = [found.row]
+        query.conversations = [.id(found.row.id)]
+        thread = found
+      }
+      waiting = try session.waitingMessages(query, query.conversations.isEmpty ? nil : rows.map(\.key), thread)
       query.limit = query.limit.map { $0 - waiting.count }
       left = query.limit
       if query.conversations.count == 1 {
         guard let row = rows.first else { return .ranges([], conversation: ConversationKey(number: 0)) }
-        let found = try session.ranges(query, in: row, as: viewer)
+        let found = try session.ranges(query, in: row, thread, as: viewer)
         missing = found.missing.map { HubFloors.Page(conversation: row.key, seqs: $0) }
         return .ranges(found.ranges.reversed(), conversation: row.key)
       }
@@ -195,6 +203,21 @@ extension Messenger {
       return try ids.map { try session.visibleMessage(.id($0), as: viewer).message }
     }
     if let found { report(.opened, UsageAct.Extent(found), since: start) }
+    return found
+  }
+
+  /// The messages that these references name, in their order.
+  ///
+  /// - Throws: `unknown_message`, also for a message that the user does not see; `unknown_user`, `unknown_conversation`,
+  ///   `ambiguous_title`, `not_allowed`; `bad_reference` for a number without a conversation.
+  package func messages(_ references: [MessageReference], includesReaders: Bool = false) throws -> [Message] {
+    let start = monotonicMicroseconds()
+    let found: [Message]? = try reading(nil) { session in
+      let viewer = Viewer(session.store, session.me, includesReaders: includesReaders)
+      return try references.map { try session.visibleMessage($0, as: viewer).message }
+    }
+    guard let found else { throw nothingYet(references[0]) }
+    report(.opened, UsageAct.Extent(found), since: start)
     return found
   }
 

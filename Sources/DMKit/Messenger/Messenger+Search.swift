@@ -103,7 +103,9 @@ extension Session {
     _ query: SearchExpression?, _ filter: Messages.SearchFilter, _ request: SearchRequest
   ) throws -> [SearchResults.Found] {
     // A message that waits has no number, and a search for attachments, links or mentions does not find it.
-    guard filter.sender ?? me == me, filter.contents.isEmpty, filter.seqs.upperBound == .max else { return [] }
+    guard filter.sender ?? me == me, filter.contents.isEmpty, filter.attachmentName == nil,
+      filter.seqs.upperBound == .max
+    else { return [] }
     let messages = try waitingMessages(HistoryQuery(), filter.conversations).filter { message in
       message.createdAt >= filter.since && message.createdAt < filter.before
     }
@@ -164,7 +166,8 @@ extension Session {
       conversations: rows.isEmpty ? nil : rows.map(\.key), sender: sender,
       since: try time(request.since) ?? Timestamp.writable.lowerBound,
       before: try time(request.before) ?? Timestamp(microseconds: .max),
-      seqs: try seqs(since: seq(request.since), before: seq(request.before)), contents: request.contents)
+      seqs: try seqs(since: seq(request.since), before: seq(request.before)), contents: request.contents,
+      attachmentName: request.attachmentName)
   }
 }
 

@@ -130,9 +130,7 @@ extension Messenger {
       try session.checkSaid(message, reference)
       return message
     }
-    guard let found else {
-      throw DMError(.unknownMessage, "there is no message '\(reference)' yet", subject: reference.description)
-    }
+    guard let found else { throw nothingYet(reference) }
     return found
   }
 }

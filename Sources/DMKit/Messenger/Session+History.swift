@@ -6,8 +6,10 @@ extension Session {
   ///
   /// If the query has a limit, these are the numbers of its newest messages. `missing` has the numbers of messages that
   /// the query needs and the store has not kept, at most one page of them.
+  ///
+  /// - Parameter thread: the thread of the query, if it has one.
   func ranges(
-    _ query: HistoryQuery, in row: Conversations.Row, as viewer: Viewer
+    _ query: HistoryQuery, in row: Conversations.Row, _ thread: MessageThread?, as viewer: Viewer
   ) throws -> (ranges: [SeqRange], missing: [SeqRange]) {
     try store.messages.checkEnd(of: row)
     var ranges = try numberedRanges(query, in: row)
@@ -24,23 +26,37 @@ extension Session {
       ranges = difference(of: ranges, minus: try store.hubFloors.absent(1...floor.seq, in: row.key))
       messenger.leftOut += 1
     }
-    if let sender = try query.sender.map(userKey) {
-      ranges = coalesced(try ranges.flatMap { try store.messages.seqs(of: sender, $0, in: row.key) })
-    }
+    ranges = try selected(query, thread, of: ranges, in: row.key)
     if query.unreadOnly {
       ranges = try ranges.flatMap { try store.readState.wouldChange($0, toRead: true, as: viewer, in: row.key) }
     }
-    if query.sender != nil { try countLeftOut([row.key], since: Timestamp.writable.lowerBound) }
+    let isChosen = query.sender != nil || query.mentionsOnly || thread != nil
+    if isChosen { try countLeftOut([row.key], since: Timestamp.writable.lowerBound) }
     guard let limit = query.limit else { return (ranges, []) }
     let (newest, isComplete) = try newest(limit, of: ranges, in: row.key, as: viewer)
-    // The store keeps unread messages, and finds a sender's messages only among those that it has, so nothing is
-    // fetched.
-    if query.unreadOnly || query.sender != nil { return (newest, []) }
+    // The store keeps unread messages, and finds a sender's messages, mentions and answers only among the messages that it
+    // has, so nothing is fetched.
+    if query.unreadOnly || isChosen { return (newest, []) }
     let lowest = isComplete ? newest.first?.lowerBound ?? 1 : 1
     let missing = try ranges.filter { $0.upperBound >= lowest }.flatMap {
       try self.missing(in: max(lowest, $0.lowerBound)...$0.upperBound, of: row.key, as: viewer)
     }
     return (newest, page(of: missing))
+  }
+
+  /// The part of `ranges` with the sender, the mentions and the thread of a query.
+  private func selected(
+    _ query: HistoryQuery, _ thread: MessageThread?, of ranges: [SeqRange], in conversation: ConversationKey
+  ) throws -> [SeqRange] {
+    var ranges = ranges
+    if let sender = try query.sender.map(userKey) {
+      ranges = coalesced(try ranges.flatMap { try store.messages.seqs(of: sender, $0, in: conversation) })
+    }
+    if query.mentionsOnly {
+      ranges = coalesced(try ranges.flatMap { try store.mentions.seqs(of: me, $0, in: conversation) })
+    }
+    if let thread { ranges = difference(of: ranges, minus: difference(of: ranges, minus: thread.seqs)) }
+    return ranges
   }
 
   /// The numbers that are within the ranges of a query and between the messages that are its bounds.
@@ -84,7 +100,7 @@ extension Session {
     var since = try query.since.map(time) ?? Timestamp.writable.lowerBound
     let filter = Messages.TimelineFilter(
       user: me, conversations: conversations, sender: try query.sender.map(userKey),
-      before: try query.before.map(time) ?? Timestamp(microseconds: .max),
+      mentionsOnly: query.mentionsOnly, before: try query.before.map(time) ?? Timestamp(microseconds: .max),
       lastKey: try store.messages.lastMessageKey(), unreadOnly: query.unreadOnly,
       unmutedAt: query.unmutedOnly ? viewer.now : nil)
     if query.unreadOnly {

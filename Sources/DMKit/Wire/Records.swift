@@ -19,6 +19,27 @@ extension JSONWriter {
   }
 }
 
+extension JSONWriter {
+  /// Appends a record as `line(_:asOf:)` does, with null for each optional member that the record does not have.
+  ///
+  /// The members with null come last. Records inside of the record are not changed.
+  package mutating func completeLine(_ record: some Record, asOf: Timestamp? = nil) throws {
+    let start = bytes.count
+    record.write(to: &self)
+    let object = try JSONReader.object(bytes[start...])
+    let fields = object.text("type").flatMap(RecordSchema.named)?.fields ?? []
+    let absent = fields.filter { $0.isOptional && object[$0.name] == nil }
+    extendObject { json in
+      for field in absent {
+        json.key(name: field.name)
+        json.null()
+      }
+      json.member("as_of", asOf)
+    }
+    endLine()
+  }
+}
+
 extension User: Record {
   package func write(to json: inout JSONWriter) {
     json.object { json in

@@ -113,6 +113,9 @@ extension Conversations {
     case .included: break
     }
     if query.unmutedOnly { sql += " AND (p.muted_until IS NULL OR p.muted_until <= \(Timestamp.now.microseconds))" }
+    if query.mutedOnly { sql += " AND p.muted_until > \(Timestamp.now.microseconds)" }
+    if query.pinnedOnly { sql += " AND p.is_pinned" }
+    if let time = query.idleSince { sql += " AND coalesce(p.last_activity, c.last_activity) < \(time.microseconds)" }
     if query.unreadOnly { sql += " AND \(unread) > 0" }
     if query.matching != nil {
       sql += """

@@ -47,6 +47,17 @@ package struct Mentions {
     return try statement.step() ? statement.int(0) : 0
   }
 
+  /// Finds the messages of a range that mention a user.
+  static let seqsOfMentions: StaticString = """
+    SELECT seq, seq FROM mention WHERE conversation = ?1 AND user = ?2 AND seq BETWEEN ?3 AND ?4 ORDER BY seq
+    """
+
+  /// The messages of a range that mention a user, also those that the user does not see.
+  package func seqs(of user: UserKey, _ range: SeqRange, in conversation: ConversationKey) throws -> [SeqRange] {
+    var statement = try store.connection.prepare(Self.seqsOfMentions)
+    return try store.readState.ranges(&statement, user, conversation, range)
+  }
+
   /// Removes the mentions of one user from the messages of a range.
   package func remove(_ user: UserKey, in conversation: ConversationKey, _ range: SeqRange) throws {
     var statement = try store.connection.prepare(

@@ -1,7 +1,7 @@
 package import DMModel
 internal import DMSystem
 
-// Reads: message, participant, read_range.
+// Reads: mention, message, participant, read_range.
 
 extension Messages {
   /// A position in the order of all messages.
@@ -26,6 +26,8 @@ extension Messages {
     package let conversations: [ConversationKey]?
     /// The sender; nil for all senders.
     package let sender: UserKey?
+    /// Only messages that mention the user.
+    package let mentionsOnly: Bool
     /// The end of the time range.
     ///
     /// The range does not include this time.
@@ -39,12 +41,13 @@ extension Messages {
     package let unmutedAt: Timestamp?
 
     package init(
-      user: UserKey, conversations: [ConversationKey]?, sender: UserKey?, before: Timestamp, lastKey: MessageKey,
-      unreadOnly: Bool, unmutedAt: Timestamp?
+      user: UserKey, conversations: [ConversationKey]?, sender: UserKey?, mentionsOnly: Bool, before: Timestamp,
+      lastKey: MessageKey, unreadOnly: Bool, unmutedAt: Timestamp?
     ) {
       self.user = user
       self.conversations = conversations
       self.sender = sender
+      self.mentionsOnly = mentionsOnly
       self.before = before
       self.lastKey = lastKey
       self.unreadOnly = unreadOnly
@@ -59,12 +62,7 @@ extension Messages {
   package func timeline(_ filter: TimelineFilter, from position: TimelinePosition, limit: Int, as viewer: Viewer) throws
     -> (messages: [Message], next: TimelinePosition)?
   {
-    var statement = try store.connection.prepare(
-      as: "timeline",
-      """
-      SELECT \(Self.columns) FROM message m INDEXED BY message_created
-      WHERE \(Self.timelineCondition) AND (m.created_at, m.id) >= (?8, ?9) ORDER BY m.created_at, m.id LIMIT ?10
-      """)
+    var statement = try store.connection.prepare(as: "timeline", Self.timelineSQL)
     bind(filter, to: &statement)
     statement.bind(position.createdAt)
     statement.bind(position.key)
@@ -90,7 +88,7 @@ extension Messages {
       """
       SELECT m.created_at, m.id, m.seq, m.conversation, m.sender, m.deleted_at IS NOT NULL, m.expires_at
       FROM message m INDEXED BY message_created
-      WHERE \(Self.timelineCondition) AND m.created_at >= ?8 ORDER BY m.created_at DESC, m.id DESC
+      WHERE \(Self.timelineCondition) AND m.created_at >= ?9 ORDER BY m.created_at DESC, m.id DESC
       """)
     bind(filter, to: &statement)
     statement.bind(since)
@@ -107,7 +105,13 @@ extension Messages {
     return .start(of: since)
   }
 
-  /// The SQL conditions of a filter on a message `m`, with the parameters 1 to 7.
+  /// Reads the next messages of a timeline.
+  static let timelineSQL = """
+    SELECT \(columns) FROM message m INDEXED BY message_created
+    WHERE \(timelineCondition) AND (m.created_at, m.id) >= (?9, ?10) ORDER BY m.created_at, m.id LIMIT ?11
+    """
+
+  /// The SQL conditions of a filter on a message `m`, with the parameters 1 to 8.
   ///
   /// The conditions do not check whether the user is in the conversation. The viewer checks it, and caches the result
   /// for each conversation.
@@ -119,6 +123,8 @@ extension Messages {
     AND (?6 IS NULL OR NOT EXISTS (SELECT 1 FROM participant p WHERE p.conversation = m.conversation AND p.user = ?1
       AND p.muted_until > ?6))
     AND (?7 IS NULL OR m.sender = ?7)
+    AND (NOT ?8 OR EXISTS (SELECT 1 FROM mention n WHERE n.conversation = m.conversation AND n.user = ?1
+      AND n.seq = m.seq))
     """
 
   private func bind(_ filter: TimelineFilter, to statement: inout Statement) {
@@ -129,6 +135,7 @@ extension Messages {
     statement.bind(filter.conversations.map(jsonArray))
     statement.bind(filter.unmutedAt)
     statement.bind(filter.sender)
+    statement.bind(filter.mentionsOnly)
   }
 
   /// Finds the newest messages of a range that a user sees, at most `count` of them.
