@@ -45,6 +45,7 @@ struct DM: Program {
 
   private static let beginning = [
     ("dm tour", "a conversation of two people and a bot, step by step"),
+    ("dm help tutorial", "an introduction, one pipeline after another"),
     ("dm user add bob", "add a user to your store"),
     ("dm send bob 'lunch?'", "send a message"), ("dm list --as bob", "list the conversations of bob"),
     ("dm sync join", "link a new store to a hub, to reach people on other machines"),
@@ -58,10 +59,11 @@ struct DM: Program {
     try call.arguments.atMost(1)
     let word = call.arguments.operands.first ?? "dm"
     let page = word == "dm" || word.hasPrefix("dm-") ? word : "dm-" + word
-    guard page == "dm" || command.subcommands.dropFirst(2).contains(where: { "dm-" + $0.name == page }) else {
+    let isOverview = page == "dm" || page == "dm-tutorial"
+    guard isOverview || command.subcommands.dropFirst(2).contains(where: { "dm-" + $0.name == page }) else {
       throw usage("there is no program '\(word)'; 'dm' lists them")
     }
-    let section = page == "dm" ? "7" : page == "dm-hub" ? "8" : "1"
+    let section = isOverview ? "7" : page == "dm-hub" ? "8" : "1"
     let ending = try ending(of: ["man", section, page], otherwise: "there is no man(1) here; see '\(page) --help'")
     // If man(1) fails, it has already printed the reason, such as that the page is not installed.
     if ending.exitStatus == 0 || ending.exitStatus == nil { ending.repeated() }
