@@ -18,7 +18,7 @@ SUDO := $(if $(filter-out 0,$(shell id -u)),sudo)
 # Commands that a target needs in addition to those of a build, as COMMAND or COMMAND:DEBIAN-PACKAGE.
 TOOLS := pkg-config jq
 
-.PHONY: demo check test torture mutations build install uninstall deb tarball packages lint bench generate width docs setup
+.PHONY: demo check test torture mutations build install uninstall deb tarball release packages lint bench generate width docs pictures setup
 
 demo: build
 	PATH="$(CURDIR)/bin:$$PATH" sh examples/demo
@@ -77,9 +77,9 @@ install:
 	cp -P completions/bash/* $(BASH)
 	cp -P completions/fish/* $(FISH)
 	chmod 644 $(BASH)/dm $(FISH)/dm.fish
-	install -m 644 README.md CHANGELOG.md LICENSE $(SHARE)/doc/dm
+	install -m 644 README.md INSTALL.md CHANGELOG.md LICENSE $(SHARE)/doc/dm
 	cp -R examples $(SHARE)/doc/dm
-	rm -rf $(SHARE)/doc/dm/examples/embedding/.build* $(SHARE)/doc/dm/examples/*/__pycache__
+	cd $(SHARE)/doc/dm/examples && rm -rf embedding/.build* */__pycache__ .mypy_cache */.mypy_cache
 
 uninstall:
 	rm -f $(addprefix $(DESTDIR)$(PREFIX)/bin/,dm $(NAMES))
@@ -90,12 +90,19 @@ uninstall:
 # A package for Debian, of what was built.
 deb: TOOLS += dpkg-shlibdeps:dpkg-dev
 deb: setup
-	sh .ci/deb
+	sh .ci/deb .
 
 # An archive for machines without Swift and SQLite, whose dm is fully static; make build first.
 tarball: TOOLS += cc:gcc
 tarball: setup
-	sh .ci/tarball
+	dm="$$(sh .ci/static)" && sh .ci/tarball "$$dm"
+
+# The files of a release, of a commit: the package, the archive, the sources and their checksums. INSTALL.md describes them.
+release:
+	@git diff --quiet HEAD || { echo "there are changes without a commit, which the archive of the sources would not have" >&2; exit 65; }
+	$(MAKE) build
+	$(MAKE) deb tarball
+	sh .ci/release
 
 # Installs, upgrades and removes the package, and tries the archive, in bare systems; as root.
 packages: TOOLS += debootstrap sqlite3 python3
@@ -128,6 +135,11 @@ generate: setup
 width:
 	test -e /usr/share/unicode/EastAsianWidth.txt || $(SUDO) apt-get install -y -qq unicode-data
 	sh .ci/width >Sources/DMCLI/Text/WideCharacters.swift
+
+# The pictures in docs, which show what the built programs print; after a change of the text on terminals.
+pictures: TOOLS += faketime tmux python3
+pictures: build
+	PATH="$(CURDIR)/bin:$$PATH" docs/make-terminal-svg
 
 # The documentation of DMKit, in .build/docs; warnings are errors.
 docs: setup

@@ -19,7 +19,7 @@ extension Invocation {
       conversations = try messenger.conversations(query)
     } catch let error as DMError where error.code == .unknownUser {
       // The user who was just added is the first user in the store. The acting user does not exist yet.
-      return
+      return try suggest("dm-user add \(me)", to: "add yourself")
     }
     let actor = arguments.isGiven(Common.user) ? " --as \(me)" : ""
     guard let only = conversations.first else {

@@ -45,8 +45,8 @@ package struct DMSearch: Program {
       ("dm-search --has link --newest -n 5", "the newest five messages with links"),
       ("dm-search --file report --from bob", "the messages in which bob sent a file such as 'Report 2026.pdf'"),
       ("dm-search 北京 -n all | jq -r .snippet", "the words around each match"),
-      ("dm-search --like 'the day we agreed on the price'", "messages about that, in whatever words"),
-      ("dm-search --like bob:57 --in +ops", "what in the group is like this message"),
+      ("dm-search --like 'the day we agreed on the price'", "messages that mean something like this"),
+      ("dm-search --like bob:57 --in +ops", "messages of the group that are like this message"),
       ("dm-search --answer 'what did we agree on?' --model 'llm -m small'", "an answer with references"),
     ], writes: ["message", "answer"])
 

@@ -47,6 +47,7 @@ struct DM: Program {
 
   private static let beginning = [
     ("dm tour", "a conversation of two people and a bot, step by step"),
+    ("dm help tutorial", "an introduction, one pipeline after another"),
     ("dm user add bob", "add a user to your store"),
     ("dm send bob 'lunch?'", "send a message"), ("dm list --as bob", "list the conversations of bob"),
     ("dm sync join", "link a new store to a hub, to reach people on other machines"),
@@ -70,7 +71,7 @@ struct DM: Program {
   /// The section of the manual that has a page; nil if there is no such page.
   private static func section(of page: String) -> String? {
     switch page {
-    case "dm": "7"
+    case "dm", "dm-tutorial": "7"
     case "dm-config", "dm-protocol", "dm-store": "5"
     case "dm-hub": "8"
     default: Programs.all.contains { $0.name == page } ? "1" : nil

@@ -29,4 +29,7 @@ exits 64 "a handle too many" dm-user --as bob add x y
 like "$(dm-user --as alice show alice --text)" "alice *Alice A." "a user is shown as text"
 is "$(dm-user --as alice add zoe | jq '.created_at | test("^[0-9-]{10}T[0-9:]{8}\\.[0-9]{6}Z$")')" true \
   "times are UTC with microseconds"
+# Who acts, and is not there yet, learns how to get there.
+like "$(DM_STORE="$work/new" DM_USER=zoe script -qec 'dm-user add bob' /dev/null </dev/null)" \
+  '*dm-user: to add yourself, type: dm-user add zoe*' 'an acting user who does not exist is told how to add themselves'
 done_testing

@@ -10,11 +10,23 @@ unset COLUMNS
 cd "$work" || exit 1
 cp "$pages/examples/photo.jpg" .
 
-# introduction PAGE: the blocks of its section INTRODUCTION, as a terminal shows them; a line '---' ends each.
+# unescaped: blocks as a terminal shows them; a line '---' ends each.
+unescaped() {
+  sed -e '/^\.Bd/d' -e 's/^\.Ed.*/---/' -e 's/\\&//g' -e 's/\\-/-/g' -e "s/\\\\(aq/'/g" -e 's/\\(ti/~/g' -e 's/\\(ha/^/g' \
+    -e 's/\\(ga/`/g' -e 's/\\(dq/"/g' -e 's/\\\[u1F440\]/👀/g' -e 's/\\\[u1F44D\]/👍/g' -e 's/\\\[u2713\]/✓/g' \
+    -e 's/\\\[u2026\]/…/g' -e 's/\\e/\\/g'
+}
+
+# introduction PAGE: the blocks of its section INTRODUCTION.
 introduction() {
-  sed -n '/^\.Sh INTRODUCTION/,/^\.Sh [^I]/p' "$1" | sed -n '/^\.Bd -literal/,/^\.Ed/p' |
-    sed -e '/^\.Bd/d' -e 's/^\.Ed.*/---/' -e 's/\\&//g' -e 's/\\-/-/g' -e "s/\\\\(aq/'/g" -e 's/\\(ti/~/g' \
-      -e 's/\\(ha/^/g' -e 's/\\(ga/`/g' -e 's/\\(dq/"/g' -e 's/\\\[u1F440\]/👀/g' -e 's/\\\[u2713\]/✓/g' -e 's/\\\[u2026\]/…/g' -e 's/\\e/\\/g'
+  sed -n '/^\.Sh INTRODUCTION/,/^\.Sh [^I]/p' "$1" | sed -n '/^\.Bd -literal/,/^\.Ed/p' | unescaped
+}
+
+# examples PAGE: the sessions of a page, which are its blocks that begin with a command after '$ '.
+examples() {
+  sed -n '/^\.Bd -literal/,/^\.Ed/p' "$1" | sed -n '/^\.Bd/{n;/^\$ /!b;:line
+p;n;/^\.Ed/!b line
+p}' | unescaped
 }
 
 # sessions PAGE: the blocks of a page in Markdown that are sessions.
@@ -105,7 +117,32 @@ play "$work/readme"
 [ "$commands" -ge 5 ]
 is $? 0 "the README shows $commands commands"
 
+# The sessions of the other pages, each in a store of its own, in which alice has written with bob and in a group.
+shown_pages=0
+for page in "$pages"/man/dm-*.[158]; do
+  examples "$page" >"$work/session"
+  [ -s "$work/session" ] || continue
+  shown_pages=$((shown_pages + 1))
+  name=${page##*/}
+  export DM_STORE="$work/${name%.*}" DM_USER=alice
+  people
+  dm-send -q bob 'lunch?'
+  dm-send -q --as bob alice 'at noon?'
+  dm-send -q bob 'the usual place'
+  dm-conversation create -q --title ops bob carol
+  dm-send -q --as bob +ops 'the backup is done'
+  dm-send -q --as carol +ops thanks
+  mkdir "$work/in-${name%.*}" && cd "$work/in-${name%.*}" || exit 1
+  play "$work/session"
+  cd "$work" || exit 1
+done
+[ "$shown_pages" -ge 14 ]
+is $? 0 "$shown_pages other pages have a session"
+
+# dm-tutorial(7) is another name of dm(7), by a path of an installation.
+is "$(cat "$pages/man/dm-tutorial.7")" ".so man7/dm.7" "dm-tutorial(7) is dm(7)"
 for page in "$pages"/man/*; do
+  [ "${page##*/}" != dm-tutorial.7 ] || continue
   is "$(mandoc -Tlint -W warning "$page" 2>&1)" "" "mandoc warns about nothing in ${page##*/}"
 done
 

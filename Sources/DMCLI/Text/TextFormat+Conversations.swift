@@ -198,7 +198,7 @@ extension TextFormat {
   }
 
   package static func line(_ item: OutboxItem) -> String {
-    var parts = ["\(item.id)", item.state.rawValue, item.act]
+    var parts = ["\(item.id)", item.state.rawValue, item.act == "say" ? "send" : item.act]
     if let conversation = item.conversation { parts.append(visible(conversation)) }
     if let failure = item.failure { parts.append("(\(failure))") }
     if let text = item.text { parts.append(visible(text, indent: "  ")) }

@@ -107,7 +107,8 @@ import Testing
     script.contains(" -f") || script.contains("--watch") || script.contains("run-bot")
   }
 
-  /// The commands in the EXAMPLES sections of all man pages, as a terminal shows them.
+  /// The commands in the EXAMPLES sections of all man pages, as a terminal shows them, without the sessions, which begin with
+  /// `$ ` and which `Tests/t/2100-manual.t` runs.
   static let shown: [String] = {
     let escapes = [
       ("\\&", ""), ("\\-", "-"), ("\\(aq", "'"), ("\\(ti", "~"), ("\\(ha", "^"), ("\\(ga", "`"), ("\\(dq", "\""),
@@ -124,8 +125,9 @@ import Testing
         if line.hasPrefix(".Bd") {
           block = []
         } else if line == ".Ed", let lines = block {
+          defer { block = nil }
+          if lines.first?.hasPrefix("$ ") == true { continue }
           blocks.append(escapes.reduce(lines.joined(separator: "\n")) { $0.replacingOccurrences(of: $1.0, with: $1.1) })
-          block = nil
         } else {
           block?.append(String(line))
         }
@@ -195,27 +197,6 @@ import Testing
       let outcome = try run(example)
       #expect(outcome.status == .exit(0), "\(example)\n\(outcome.stderr)")
     }
-  }
-
-  @Test func `the tour of the README works when typed, and prints what the README shows`() throws {
-    let readme = try String(contentsOfFile: repository + "/README.md", encoding: .utf8)
-    let tour = readme.components(separatedBy: "## A tour of five minutes")[1].components(separatedBy: "\n## ")[0]
-    let blocks = tour.components(separatedBy: "```sh\n").dropFirst().map { $0.components(separatedBy: "```")[0] }
-    #expect(blocks.count >= 5)
-    let f = try ToolFixture()
-    f.set("DM_STORE", nil)
-    let outcome = try f.shell("set -e; cd '\(repository)'; \(blocks.joined(separator: "\n"))\nrm -r \"$DM_STORE\"")
-    #expect(outcome.status == .exit(0), "\(outcome.stderr)")
-    let lines = outcome.stdout.split(separator: "\n")
-    #expect(lines.filter { $0 == "4" || $0 == "2" } == ["4", "2"], "the printed counts are wrong")
-    #expect(lines.filter { $0.contains("\"duplicate\":true") }.count == 1)
-    #expect(lines.contains("all **green** again") && !lines.contains { $0.contains("lunch**") })
-    #expect(lines.filter { $0 == "user_joined" || $0 == "title_changed" } == ["user_joined", "title_changed"])
-    #expect(lines.contains("-- carol reacted to 2: 👍 --"))
-    #expect(lines.last { $0.hasPrefix("{") }?.hasPrefix("{\"type\":\"backup\"") == true)
-    #expect(lines.contains("status 67"))
-    #expect(lines.contains("image photo.jpg") && lines.contains("file disks.txt"), "\(outcome.stdout)")
-    #expect(complaints(outcome) == ["dm-send: there is no user 'bobb'; did you mean 'bob'?"])
   }
 
   @Test func `the demo script runs to its end`() throws {
