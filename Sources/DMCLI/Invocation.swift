@@ -64,6 +64,7 @@ package final class Invocation {
       [weak messenger] in
       messenger.flatMap { Carrier.start(for: $0).fault }
     }
+    messenger.onUpgrade = { [weak self] in self?.noteUpgrade($0) }
     if let log = usageLog { messenger.onAct = { [weak self] act in log.add(act) { self?.warn($0) } } }
     made = messenger
     return messenger
@@ -74,16 +75,35 @@ package final class Invocation {
     let busyTimeout =
       try arguments[Common.busyTimeout] ?? environment("DM_BUSY_TIMEOUT").map { try timeout($0, of: "DM_BUSY_TIMEOUT") }
       ?? StoreLocation.standardBusyTimeout
+    let found: StoreLocation?
     if let path = try arguments[Common.store] ?? environment("DM_STORE") {
       // An empty value is usually a shell variable that is not set.
       if path.isEmpty { throw usage("--store needs a folder; the value is empty") }
-      return StoreLocation.named(path, busyTimeout: busyTimeout)
+      found = StoreLocation.named(path, busyTimeout: busyTimeout)
+    } else {
+      found = try StoreLocation.unnamed(busyTimeout: busyTimeout)
     }
-    guard let location = try StoreLocation.unnamed(busyTimeout: busyTimeout) else {
-      throw usage("there is no home folder; set HOME, or use --store DIR")
-    }
+    guard var location = found else { throw usage("there is no home folder; set HOME, or use --store DIR") }
+    location.upgrading = try upgrading
     return location
   }
+
+  /// Whether this invocation completes a word; it then prints no warning, and does not upgrade the store.
+  var isCompletion = false
+
+  private var upgrading: StoreLocation.Upgrading {
+    get throws {
+      if isCompletion { return .refused }
+      switch try environment("DM_UPGRADE_COPY") {
+      case nil, "on": return .keepsCopy
+      case "off": return .keepsNothing
+      case let word?: throw usage("'\(word)' is not a value of DM_UPGRADE_COPY; write on or off, or leave it out")
+      }
+    }
+  }
+
+  /// Prints that the store was upgraded.
+  package func noteUpgrade(_ clause: String) { warn("\(clause); UPGRADING in dm-store(5) says how to go back") }
 
   /// The command of a program that an option names, or a variable of the environment; nil if it is empty, or not named.
   package func program(_ option: Option<String>, or variable: String) throws -> String? {

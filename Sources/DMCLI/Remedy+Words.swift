@@ -59,6 +59,7 @@ extension Remedy {
     case .nameStoreOrRestore: "name another --store, or restore one"
     case .nameStoreToRestore: "name another --store to restore into"
     case .waitLonger: "or wait longer by --busy-timeout"
+    case .makeRoomForCopy: "free some space, or set DM_UPGRADE_COPY=off to keep no copy"
     case .check: "see 'dm-doctor check'"
     case .checkDeeply: "see 'dm-doctor check --deep'"
     case .repair: "'dm-doctor repair' corrects that"

@@ -14,7 +14,10 @@ struct StoreCandidates {
   /// The maximum number of conversations whose names are searched, because TAB must not make the user wait.
   private static let comparedLimit = 2000
 
-  init(_ call: Invocation) { self.call = call }
+  init(_ call: Invocation) {
+    self.call = call
+    call.isCompletion = true
+  }
 
   /// Returns no candidates if the store cannot be read, for example because it does not exist.
   private func reading(_ body: (Messenger) throws -> [Candidate]) -> [Candidate] {
