@@ -151,8 +151,18 @@ package final class Invocation {
     } else {
       failures.append((error.code, 1))
     }
-    printError(command.name, "line \(line): \(error.text)")
+    let isJSONLess = !hasValidLine && failures.count == 1 && error.code == .malformedLine
+    guard isJSONLess, failures[0].count > Self.malformedLimit else {
+      return printError(command.name, "line \(line): \(error.text)\(command.optionHint(for: error, arguments))")
+    }
+    guard failures[0].count == Self.malformedLimit + 1 else { return }
+    printError(command.name, "no line is JSON so far; the errors of the next lines are not shown; see dm-protocol(5)")
   }
+
+  /// How many errors of lines that are not JSON are printed on standard error before the first valid line.
+  private static let malformedLimit = 3
+  /// Whether a line of the input could be read.
+  private var hasValidLine = false
 
   /// Prints a message as the answer to an input line.
   package func print(_ message: Message, line: Int, text: (Message) throws -> String?) throws {
@@ -227,6 +237,7 @@ package final class Invocation {
       switch content {
       case .failure(let error): try fail(line: line, error)
       case .success(let item):
+        hasValidLine = true
         switch results.next() {
         case .success(let answer): try print(answer, line)
         case .failure(let error):

@@ -6,6 +6,7 @@ extension DMError {
     guard let remedy else { return message }
     // These words are a whole message, which also names the program of the other process.
     if case .endOtherStream = remedy { return remedy.words }
+    if case .addUser = remedy, let subject { return message(adding: "; add them with 'dm-user add \(subject)'") }
     return message(adding: remedy.suffix)
   }
 }

@@ -65,6 +65,13 @@ extension StoreLocation {
     return .present
   }
 
+  /// A clause that says that there is no store: a folder with other files is hardly a future store.
+  package var absence: String {
+    var others: [String] = []
+    do { others = try names(in: directory, mayBeAbsent: true) } catch { others = ["?"] }
+    return others.isEmpty ? "there is no store at '\(directory)' yet" : "'\(directory)' is not a store"
+  }
+
   private func status(of path: String) throws -> FileStatus? {
     if let status = FileStatus(path) { return status }
     let reason = SystemFailure.current

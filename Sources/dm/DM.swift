@@ -59,7 +59,8 @@ struct DM: Program {
     let word = call.arguments.operands.first ?? "dm"
     let page = word == "dm" || word.hasPrefix("dm-") ? word : "dm-" + word
     guard page == "dm" || command.subcommands.dropFirst(2).contains(where: { "dm-" + $0.name == page }) else {
-      throw usage("there is no program '\(word)'; 'dm' lists them")
+      let near = nearest(to: word, among: Programs.all.map { short($0.name) })
+      throw usage("there is no program '\(word)'; \(near.map { "did you mean '\($0)'?" } ?? "'dm' lists them")")
     }
     let section = page == "dm" ? "7" : page == "dm-hub" ? "8" : "1"
     let ending = try ending(of: ["man", section, page], otherwise: "there is no man(1) here; see '\(page) --help'")

@@ -126,9 +126,7 @@ public final class Messenger {
   }
 
   private var noStore: DMError {
-    DMError(
-      .noStore, "there is no store at '\(location.directory)' yet",
-      subject: location.directory, remedy: .createStore)
+    DMError(.noStore, location.absence, subject: location.directory, remedy: .createStore)
   }
 
   /// Refuses to continue if the open store was removed or replaced.
@@ -174,7 +172,7 @@ public final class Messenger {
     guard opened == nil, [.unknownUser, .unknownConversation, .unknownMessage].contains(error.code) else {
       return error
     }
-    return error.adding("; there is no store at '\(location.directory)' yet")
+    return error.adding("; \(location.absence)")
   }
 
   /// Runs `body` on one snapshot of the store.
