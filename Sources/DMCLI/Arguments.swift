@@ -232,8 +232,8 @@ extension Arguments {
 
   /// The error for a word that is not an action.
   func unknownAction(_ word: String) -> DMError {
-    let near = meant(word, among: command.subcommands.map(\.name), actionSynonyms)
-    let hint = near.map { "did you mean '\($0)'?" } ?? "one of: \(command.actionNames)"
+    let near = meant(word, among: command.subcommands.map(\.name), actionSynonyms).map { "did you mean '\($0)'?" }
+    let hint = command.advice(forAction: word) ?? near ?? "one of: \(command.actionNames)"
     return usage("unknown action '\(word)'; \(hint)")
   }
 

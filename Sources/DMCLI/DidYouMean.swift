@@ -59,8 +59,9 @@ extension Command {
     let options = allOptions.compactMap(\.long)
     // Synonyms come first: without this, `-m`, a synonym of TEXT, would suggest `--max-size`.
     if let name = synonym(of: option, among: options + operandNames, optionSynonyms) {
-      return options.contains(name) ? "; did you mean '--\(name)'?" : "; write \(name) without an option"
+      return name.first?.isUppercase == true ? "; write \(name) without an option" : "; did you mean '--\(name)'?"
     }
+    if let advice = advice(forOption: option) { return "; \(advice)" }
     return nearest(to: option, among: options).map { "; did you mean '--\($0)'?" } ?? "; see --help"
   }
 
@@ -75,7 +76,7 @@ extension Command {
   }
 }
 
-/// Words that other programs use for our options, and for our operands (in capitals).
+/// Words that other programs use for our options, some of them with a value, and for our operands (in capitals).
 ///
 /// Options that destroy something are left out.
 ///
@@ -91,13 +92,14 @@ private let optionSynonyms: Synonyms = [
   ("display-name", ["name", "full-name", "real-name"]),
   ("match", ["name", "filter", "search", "grep"]),
   ("bio", ["about", "description"]),
+  ("limit all", ["all", "full", "everything", "complete"]),
   ("limit", ["count", "max", "max-count", "number", "lines", "last", "l"]),
   ("newest", ["sort", "reverse", "r"]),
   ("since", ["after", "newer"]),
   ("before", ["until", "till", "older"]),
   ("from", ["sender", "author", "by"]),
   ("in", ["conversation", "chat", "channel", "room"]),
-  ("to", ["recipient", "conversation", "chat", "channel", "room"]),
+  ("to", ["cc", "recipient", "recipients", "conversation", "chat", "channel", "room"]),
   ("CONVERSATION", ["conversation", "chat", "channel", "room"]),
   ("as", ["user", "me", "u"]),
   ("expires-in", ["ttl", "expire", "expires", "expiry"]),
@@ -107,7 +109,9 @@ private let optionSynonyms: Synonyms = [
   ("store", ["dir", "directory", "database", "db"]),
   ("busy-timeout", ["timeout"]),
   ("json", ["format", "output-format"]),
-  ("text", ["human"]),
+  ("text", ["human", "pretty"]),
+  ("color never", ["no-color", "no-colour", "nocolor", "no-colors", "monochrome"]),
+  ("color", ["colour", "colors"]),
   ("quiet", ["silent", "s"]),
 ]
 
@@ -119,7 +123,16 @@ let actionSynonyms: Synonyms = [
   ("text", ["edit", "change", "correct"]),
   ("react", ["reaction", "like", "emoji"]),
   ("react --remove", ["unreact", "unlike"]),
-  ("list", ["ls", "all"]),
+  ("list", ["ls", "all", "inbox"]),
+  ("send", ["msg", "message", "write", "say", "post", "tell"]),
+  ("tail", ["log", "history", "cat", "print", "messages", "follow"]),
+  ("chat", ["open", "talk", "ui", "tui", "window"]),
+  ("search", ["find", "grep"]),
+  ("conversation", ["group", "groups", "room", "channel", "conversations"]),
+  ("user", ["users", "contact", "contacts", "people", "person", "me", "profile"]),
+  ("edit", ["change", "correct"]),
+  ("read", ["mark", "seen"]),
+  ("attach", ["file", "upload", "download"]),
   ("show", ["view", "info", "get", "whoami"]),
   ("set", ["profile", "edit", "change"]),
   ("join", ["link", "login"]),

@@ -84,6 +84,7 @@ package final class Invocation {
       [weak messenger, settings] in
       messenger.flatMap { Carrier.start(for: $0, settings).fault }
     }
+    messenger.onUpgrade = { [weak self] in self?.noteUpgrade($0) }
     if let log = usageLog { messenger.onAct = { [weak self] act in log.add(act) { self?.warn($0) } } }
     made = messenger
     return messenger
@@ -94,16 +95,31 @@ package final class Invocation {
     let busyTimeout =
       try arguments[Common.busyTimeout] ?? settings[.busyTimeout].map { try timeout($0, of: "DM_BUSY_TIMEOUT") }
       ?? StoreLocation.standardBusyTimeout
+    let found: StoreLocation?
     if let path = try arguments[Common.store] ?? settings[.store] {
       // An empty value is usually a shell variable that is not set.
       if path.isEmpty { throw usage("--store needs a folder; the value is empty") }
-      return StoreLocation.named(path, busyTimeout: busyTimeout)
+      found = StoreLocation.named(path, busyTimeout: busyTimeout)
+    } else {
+      found = try StoreLocation.unnamed(busyTimeout: busyTimeout)
     }
-    guard let location = try StoreLocation.unnamed(busyTimeout: busyTimeout) else {
-      throw usage("there is no home folder; set HOME, or use --store DIR")
-    }
+    guard var location = found else { throw usage("there is no home folder; set HOME, or use --store DIR") }
+    location.upgrading = try upgrading
     return location
   }
+
+  /// Whether this invocation completes a word; it then prints no warning, and does not upgrade the store.
+  var isCompletion = false
+
+  private var upgrading: StoreLocation.Upgrading {
+    get throws {
+      if isCompletion { return .refused }
+      return try settings[.upgradeCopy] == "off" ? .keepsNothing : .keepsCopy
+    }
+  }
+
+  /// Prints that the store was upgraded.
+  package func noteUpgrade(_ clause: String) { warn("\(clause); UPGRADING in dm-store(5) says how to go back") }
 
   /// The command of a program that an option names, or a setting; nil if it is empty, or not named.
   package func program(_ option: Option<String>, or setting: Setting) throws -> String? {
@@ -147,7 +163,12 @@ package final class Invocation {
   /// Reports the error of an input line as `fail(line:_:)` does, but only on standard error.
   package func note(failure error: DMError, ofLine line: Int) {
     count(error)
-    printError(command.name, "line \(line): \(error.text)")
+    let isJSONLess = !hasValidLine && failures.count == 1 && error.code == .malformedLine
+    guard isJSONLess, failures[0].count > Self.malformedLimit else {
+      return printError(command.name, "line \(line): \(error.text)\(command.optionHint(for: error, arguments))")
+    }
+    guard failures[0].count == Self.malformedLimit + 1 else { return }
+    printError(command.name, "no line is JSON so far; the errors of the next lines are not shown; see dm-protocol(5)")
   }
 
   /// Reports a failure after which the program continues, and later ends with status 1.
@@ -163,6 +184,11 @@ package final class Invocation {
       failures.append((error.code, 1))
     }
   }
+
+  /// How many errors of lines that are not JSON are printed on standard error before the first valid line.
+  private static let malformedLimit = 3
+  /// Whether a line of the input could be read.
+  private var hasValidLine = false
 
   /// Prints a message as the answer to an input line.
   package func print(_ message: Message, line: Int, text: (Message) throws -> String?) throws {
@@ -237,6 +263,7 @@ package final class Invocation {
       switch content {
       case .failure(let error): try fail(line: line, error)
       case .success(let item):
+        hasValidLine = true
         switch results.next() {
         case .success(let answer): try print(answer, line)
         case .failure(let error):

@@ -106,7 +106,7 @@ extension Program {
   /// Prints the error, and the records that are still in the buffer of standard output.
   private static func fail(_ error: DMError, _ call: Invocation?) -> ExitStatus {
     call?.printWarnings()
-    printError(command.name, error.text)
+    printError(command.name, error.text + command.optionHint(for: error, call?.arguments))
     do {
       try call?.output.flush()
     } catch {

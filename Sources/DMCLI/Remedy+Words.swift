@@ -6,6 +6,7 @@ extension DMError {
     guard let remedy else { return message }
     // These words are a whole message, which also names the program of the other process.
     if case .endOtherStream = remedy { return remedy.words }
+    if case .addUser = remedy, let subject { return message(adding: "; add them with 'dm-user add \(subject)'") }
     return message(adding: remedy.suffix)
   }
 }
@@ -59,6 +60,7 @@ extension Remedy {
     case .nameStoreOrRestore: "name another --store, or restore one"
     case .nameStoreToRestore: "name another --store to restore into"
     case .waitLonger: "or wait longer by --busy-timeout"
+    case .makeRoomForCopy: "free some space, or set DM_UPGRADE_COPY=off to keep no copy"
     case .check: "see 'dm-doctor check'"
     case .checkDeeply: "see 'dm-doctor check --deep'"
     case .repair: "'dm-doctor repair' corrects that"

@@ -38,7 +38,7 @@ extension Invocation {
   }
 
   /// Whether both standard output (as text) and standard error go to a terminal.
-  private var isSeen: Bool { !isJSON && !isQuiet && isTerminal(.output) && isTerminal(.error) }
+  package var isSeen: Bool { !isJSON && !isQuiet && isTerminal(.output) && isTerminal(.error) }
 
   /// If `isSeen`, prints a hint on standard error, for example why nothing was printed.
   package func note(_ text: @autoclosure () throws -> String) throws {

@@ -28,7 +28,7 @@ public struct DMError: Error, Equatable, Sendable {
     case badTime = "bad_time"
     /// The text is not a valid cursor, or the cursor is of another store.
     case badCursor = "bad_cursor"
-    /// The text is empty, and there are no attachments.
+    /// The text is empty or has only white space, and there are no attachments.
     case emptyText = "empty_text"
     /// The text is over 64 KiB.
     case textTooLong = "text_too_long"

@@ -30,7 +30,9 @@ public struct Edit: Sendable {
   /// - Throws: `empty_text`, `text_too_long`, `bad_field`.
   public init(_ message: MessageReference, _ act: Act) throws(DMError) {
     switch act {
-    case .text(let text): try Outgoing.check(text: text)
+    case .text(let text):
+      try Outgoing.check(text: text)
+      try Outgoing.refuseBlank(text)
     case .react(let emoji?): try Self.check(emoji: emoji)
     case .report(let reason?):
       guard reason.utf8.count <= Self.reasonLimit, !reason.contains(byte: 0) else {

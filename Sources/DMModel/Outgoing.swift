@@ -35,7 +35,7 @@ public struct Outgoing: Equatable, Sendable {
   ///   - attachments: the ids of at most 32 attachments that the user prepared, or that are in a message that they see.
   ///   - forwards: the message to forward, which the user must be able to see. Its preview is forwarded, too.
   ///   - linkPreview: what a link of the text leads to; its image is added to the attachments if it is not one of them.
-  /// - Throws: `empty_text`, `text_too_long`, or `bad_field` for a NUL in the text, the nonce, the lifetime, too many
+  /// - Throws: `empty_text`, also for white space alone, `text_too_long`, or `bad_field` for a NUL in the text, the nonce, the lifetime, too many
   ///   attachments, or a preview of a link that the text does not have.
   public init(
     to conversation: ConversationReference, text: String, nonce: String? = nil,
@@ -50,6 +50,7 @@ public struct Outgoing: Equatable, Sendable {
         subject: "link_preview.url")
     }
     if attachments.isEmpty || !text.isEmpty { try Self.check(text: text) }
+    if attachments.isEmpty, forwards == nil { try Self.refuseBlank(text) }
     guard attachments.count <= Attachment.limit else {
       throw DMError(
         .badField, "a message carries \(Attachment.limit) attachments at the most; send several", subject: "attachments"
@@ -78,13 +79,19 @@ public struct Outgoing: Equatable, Sendable {
 
   /// - Throws: `empty_text`, `text_too_long`, `bad_field` for a NUL.
   package static func check(text: String) throws(DMError) {
-    guard !text.isEmpty else { throw DMError(.emptyText, "the text is empty; say something") }
+    guard !text.isEmpty else { throw DMError(.emptyText, "the text is empty; write something") }
     guard text.utf8.count <= textLimit else {
       throw DMError(.textTooLong, "the text is over \(textLimit / 1024) KiB; split it")
     }
     guard !text.contains(byte: 0) else {
       throw DMError(.badField, "the text holds a NUL character; remove it", subject: "text")
     }
+  }
+
+  /// - Throws: `empty_text` if the text has only white space.
+  static func refuseBlank(_ text: String) throws(DMError) {
+    guard text.unicodeScalars.allSatisfy(\.properties.isWhitespace) else { return }
+    throw DMError(.emptyText, "the text is blank; write something")
   }
 
   /// The text if it has at most `limit` bytes; otherwise its beginning and `…`, together at most `limit` bytes.

@@ -51,6 +51,8 @@ package enum Remedy: Equatable, Sendable {
   case nameStoreOrRestore
   case nameStoreToRestore
   case waitLonger
+  /// Free some space, or upgrade the store without keeping a copy of it.
+  case makeRoomForCopy
   case check
   case checkDeeply
   case repair

@@ -8,6 +8,12 @@ public struct StoreLocation: Hashable, Sendable {
   package let isNamed: Bool
   /// How long a write waits for the lock of the store before it fails with `busy`.
   package let busyTimeout: Duration
+  /// What opening a store of an earlier version does.
+  package var upgrading = Upgrading.keepsCopy
+
+  /// What opening a store of an earlier version does: upgrade it after copying its database, upgrade it at once, or
+  /// fail.
+  package enum Upgrading: Sendable { case keepsCopy, keepsNothing, refused }
 
   package static let standardBusyTimeout = Duration.seconds(5)
 

@@ -152,7 +152,9 @@ extension Store {
   /// - Parameter mark: the mark that the file has now; nil if the file has none.
   package func commit(_ transaction: consuming Transaction, _ mark: CommitMark?, under lock: borrowing FileLock) throws
   {
-    let new = try currentMark()
+    var new = try currentMark()
+    // An upgrade also commits to a store that has lost changes. The mark must still say so afterwards.
+    if let mark, mark.store == new.store { new.rev = max(new.rev, mark.rev) }
     var before = mark ?? CommitMark(store: new.store, rev: .zero)
     before.isSynced = false
     try lock.write(before.bytes)

@@ -95,8 +95,31 @@ extension Store {
   ///
   /// The migrations run under the write lock, because many processes may start at the same time. The version of the
   /// schema is read again inside the transaction, because another process may have run the migrations in the meantime.
-  func migrate() throws {
+  ///
+  /// - Returns: nil if the store was new, or if another process has run the migrations.
+  func migrate() throws -> Upgrade? {
     let lock = try writeLock()
+    let upgrade = try copyBeforeUpgrade()
+    do {
+      try runMigrations(under: lock)
+    } catch {
+      // Without this, each further attempt would add a copy, for example on a full disk. After an error of the commit,
+      // the upgrade may be complete.
+      if let copy = upgrade?.copy, case .success(let present) = Result(catching: { try version() }),
+        present < Migration.steps.count
+      {
+        removeFile(copy)
+      }
+      throw error
+    }
+    // Switches to WAL mode after the commit. If the database were in WAL mode before it has tables, other processes
+    // that start at the same time would fail.
+    try enableWAL()
+    _ = consume lock
+    return upgrade
+  }
+
+  private func runMigrations(under lock: borrowing FileLock) throws {
     let transaction = try connection.begin(.write)
     var done = 0
     if case .version(let version) = try identity() { done = version }
@@ -105,14 +128,7 @@ extension Store {
       try writeDigests(since: done)
       if done < 3 { try searchIndex.rebuild() }
       if done < 9 { try members.completeFormers() }
-      if isLinked {
-        if done < 11 { try connection.execute(String(decoding: Migration.linkedFiles, as: UTF8.self)) }
-        if done < 12 { try connection.execute(String(decoding: Migration.linkedOwnState, as: UTF8.self)) }
-        if done < 13 { try connection.execute(String(decoding: Migration.linkedMachine, as: UTF8.self)) }
-        if done < 14 { try connection.execute(String(decoding: Migration.linkedFloor, as: UTF8.self)) }
-        // The profiles are read again, because earlier versions ignored the pictures in them.
-        if done < 15 { try connection.execute("UPDATE hub SET people_rev = 0") }
-      }
+      if isLinked { try runLinkedSteps(from: done) }
       if done > 0 { for table in DigestedTable.all { try table.store(in: connection) } }
       if done == 0 {
         try connection.execute("PRAGMA application_id = \(Migration.applicationID)")
@@ -121,10 +137,26 @@ extension Store {
       try connection.execute("PRAGMA user_version = \(Migration.steps.count)")
     }
     try commit(transaction, CommitMark(try lock.read(CommitMark.length)), under: lock)
-    // Switches to WAL mode after the commit. If the database were in WAL mode before it has tables, other processes
-    // that start at the same time would fail.
-    try enableWAL()
-    _ = consume lock
+  }
+
+  private func runLinkedSteps(from done: Int) throws {
+    if done < 11 { try connection.execute(String(decoding: Migration.linkedFiles, as: UTF8.self)) }
+    if done < 12 { try connection.execute(String(decoding: Migration.linkedOwnState, as: UTF8.self)) }
+    if done < 13 { try connection.execute(String(decoding: Migration.linkedMachine, as: UTF8.self)) }
+    if done < 14 { try connection.execute(String(decoding: Migration.linkedFloor, as: UTF8.self)) }
+    // The profiles are read again, because earlier versions ignored the pictures in them.
+    if done < 15 { try connection.execute("UPDATE hub SET people_rev = 0") }
+  }
+
+  /// Switches the database to WAL mode permanently.
+  ///
+  /// A reader may prevent the switch. In this case the next writer tries again.
+  func enableWAL() throws {
+    do {
+      try connection.execute("PRAGMA journal_mode = WAL")
+    } catch  where error.code == .busy {
+      return
+    }
   }
 
   private func runSteps(from done: Int) throws {

@@ -72,9 +72,13 @@ package final class Store {
 
   /// Opens a store for reading; nil if the store does not exist or has no tables yet.
   ///
-  /// - Parameter refusesForeignParts: whether triggers and views are refused. dm does not create any, and its
-  ///   connections do not run them.
-  package static func open(_ location: StoreLocation, refusesForeignParts: Bool = true) throws -> Store? {
+  /// - Parameters:
+  ///   - refusesForeignParts: whether triggers and views are refused. dm does not create any, and its connections do not
+  ///     run them.
+  ///   - onUpgrade: called after an upgrade of the schema, with a clause that says so to the user.
+  package static func open(
+    _ location: StoreLocation, refusesForeignParts: Bool = true, onUpgrade: ((String) -> Void)? = nil
+  ) throws -> Store? {
     guard try location.state() == .present else { return nil }
     let store = try Store(location)
     // Reads the header in one snapshot, because another process may be creating the tables now.
@@ -84,18 +88,18 @@ package final class Store {
     }
     if refusesForeignParts { try store.refuseForeignParts() } else { try store.lookForHub() }
     // The first process that opens a store with an older schema migrates it, even if the process only reads.
-    if version < Migration.steps.count { try store.migrate() }
+    if version < Migration.steps.count, let upgrade = try store.migrate() { onUpgrade?(upgrade.notice) }
     if store.isLinked { try store.readClock() }
     return store
   }
 
   /// Opens a store, and creates the store or its tables if they do not exist.
-  package static func create(_ location: StoreLocation) throws -> Store {
-    if let store = try open(location) { return store }
+  package static func create(_ location: StoreLocation, onUpgrade: ((String) -> Void)? = nil) throws -> Store {
+    if let store = try open(location, onUpgrade: onUpgrade) { return store }
     try location.refuseUnfit()
     try location.create()
     let store = try Store(location)
-    try store.migrate()
+    _ = try store.migrate()
     return store
   }
 
@@ -197,17 +201,6 @@ package final class Store {
         .busy, "another process has been writing for \(milliseconds / 1000) s; try again", remedy: .waitLonger))
     try refuseReplaced()
     return lock
-  }
-
-  /// Switches the database to WAL mode permanently.
-  ///
-  /// A reader may prevent the switch. In this case the next writer tries again.
-  func enableWAL() throws {
-    do {
-      try connection.execute("PRAGMA journal_mode = WAL")
-    } catch  where error.code == .busy {
-      return
-    }
   }
 
   /// Determines whether another process has linked the store since this process opened it.

@@ -39,6 +39,8 @@ extension StoreLocation {
   package var liveRead: String { live + "/hub.read" }
   /// The folder with the copies of conversations that are made when the hub was restored from a backup.
   package var forks: String { directory + "/forks" }
+  /// The folder with the copies of the database from before upgrades of its schema.
+  package var upgrades: String { directory + "/upgrades" }
   package var contents: ContentFolder { ContentFolder(directory + "/attachments") }
 
   package enum State { case absent, present }
@@ -61,6 +63,13 @@ extension StoreLocation {
       throw DMError(.storeForeign, "'\(database)' is not a regular file", subject: database, remedy: .nameStore)
     }
     return .present
+  }
+
+  /// A clause that says that there is no store: a folder with other files is hardly a future store.
+  package var absence: String {
+    var others: [String] = []
+    do { others = try names(in: directory, mayBeAbsent: true) } catch { others = ["?"] }
+    return others.isEmpty ? "there is no store at '\(directory)' yet" : "'\(directory)' is not a store"
   }
 
   private func status(of path: String) throws -> FileStatus? {
@@ -148,7 +157,8 @@ extension StoreLocation {
 }
 
 extension StoreLocation {
-  /// Refuses a path directly in the folder of a store, or anywhere in the folders `attachments` and `live` of a store.
+  /// Refuses a path directly in the folder of a store, or anywhere in the folders `attachments`, `live` and `upgrades` of
+  /// a store.
   ///
   /// A file at one of these paths may be a part of the store. For example, if the lock file were replaced, two
   /// processes could write at the same time.
@@ -160,7 +170,7 @@ extension StoreLocation {
     guard var parent = wholePath(folder(of: path)) else { return }
     var child: String?
     while true {
-      if isStore(parent), child.map({ ["attachments", "live"].contains($0) }) ?? true {
+      if isStore(parent), child.map({ ["attachments", "live", "upgrades"].contains($0) }) ?? true {
         throw DMError(.cannotCreate, "'\(path)' is inside a store; name a file elsewhere", subject: path)
       }
       if parent == "/" { return }

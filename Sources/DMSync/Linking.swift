@@ -8,7 +8,7 @@ extension Messenger {
   /// - Throws: `cannot_create` for a store that already has conversations.
   package func checkMayLink() throws {
     // `Store.open` returns nil if the program that created the store was killed before its first write.
-    guard try location.state() == .present, let store = try Store.open(location) else { return }
+    guard try location.state() == .present, let store = try Store.open(location, onUpgrade: onUpgrade) else { return }
     try store.read {
       if try !store.isLinked && store.conversations.hasAny() { throw alreadyUsed }
     }

@@ -18,9 +18,9 @@ extension Upkeep {
   /// Microseconds after which a purge removes a copy.
   private static let copyLifetime: Int64 = 30 * 86_400_000_000
 
-  private func copyFiles() throws -> [(path: String, status: FileStatus)] {
-    try names(in: location.forks, mayBeAbsent: true).sorted().compactMap { name in
-      let path = "\(location.forks)/\(name)"
+  private func files(in folder: String) throws -> [(path: String, status: FileStatus)] {
+    try names(in: folder, mayBeAbsent: true).sorted().compactMap { name in
+      let path = "\(folder)/\(name)"
       return FileStatus(itself: path).flatMap { $0.kind == .regular ? (path, $0) : nil }
     }
   }
@@ -29,7 +29,7 @@ extension Upkeep {
   ///
   /// - Throws: an error that names the copy and the line, if a line of a copy cannot be read.
   func copies(_ store: Store) throws -> [Copy] {
-    try copyFiles().map { path, status in
+    try files(in: location.forks).map { path, status in
       var (missing, senders) = (0, Set<String>())
       let file = try OpenFile(path, for: .readingItself) { fileError(.inputOutput, "read", path, $0) }
       var lines = DumpLines(descriptor: file.descriptor, progress)
@@ -50,10 +50,10 @@ extension Upkeep {
     }
   }
 
-  /// Removes the copies that are older than 30 days.
+  /// Removes the copies of conversations, and those of the database from before an upgrade, that are older than 30 days.
   func removeOldCopies() throws -> (count: Int, bytes: Int) {
     var (count, bytes) = (0, 0)
-    for (path, status) in try copyFiles()
+    for (path, status) in try files(in: location.forks) + files(in: location.upgrades)
     where status.modified.microseconds < Timestamp.now.microseconds - Self.copyLifetime {
       if removeFile(path) { (count, bytes) = (count + 1, bytes + status.size) }
     }

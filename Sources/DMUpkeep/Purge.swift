@@ -12,7 +12,7 @@ package struct Purged: Equatable, Sendable {
   package let attachmentsCount: Int
   /// The number of removed content files, to which no row refers.
   package let contentsCount: Int
-  /// The number of removed `Copy` files, which were more than 30 days old.
+  /// The number of removed copies, of conversations and of the database, which were more than 30 days old.
   package let copiesCount: Int
   /// By how many bytes the store became smaller.
   package let freedBytes: Int

@@ -70,7 +70,9 @@ extension Upkeep {
     // If a folder cannot be listed, files left by killed processes stay in it.
     _ = try attempt { try WorkFolder.removeAbandoned(.restore, in: around) }
     let work = try WorkFolder(.restore, in: around)
-    let building = StoreLocation(directory: work.path, isNamed: true)
+    var building = StoreLocation(directory: work.path, isNamed: true)
+    // The backup remains, so a backup of an earlier version needs no copy.
+    building.upgrading = .keepsNothing
     do {
       let store = try build(building)
       try verify(store, building, takesDamaged, findings)
@@ -123,7 +125,7 @@ extension Upkeep {
 
   /// - Throws: `cannot_create` if the store has users or conversations.
   private func refuseFull() throws {
-    guard let store = try Store.open(location) else { return }
+    guard let store = try Store.open(location, onUpgrade: onUpgrade) else { return }
     try store.read { try store.refuseFull() }
   }
 

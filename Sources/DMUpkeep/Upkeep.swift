@@ -31,6 +31,8 @@ package final class Upkeep {
   /// Is called often with a description of the current step; an error that it throws ends the work, and nothing partial
   /// is left.
   let progress: (String) throws -> Void
+  /// Called if opening the store has upgraded it, with a clause that says so.
+  package var onUpgrade: ((String) -> Void)?
   private var opened: Store?
 
   /// Does not open the store; the first call of another function opens the store.
@@ -48,7 +50,8 @@ package final class Upkeep {
   /// - Throws: `no_store` if there is no store.
   func store(refusesForeignParts: Bool = true) throws -> Store {
     if let opened { return opened }
-    guard let store = try Store.open(location, refusesForeignParts: refusesForeignParts) else {
+    let store = try Store.open(location, refusesForeignParts: refusesForeignParts, onUpgrade: onUpgrade)
+    guard let store else {
       throw DMError(
         .noStore, "there is no store at '\(location.directory)'",
         subject: location.directory, remedy: .nameStoreOrRestore)

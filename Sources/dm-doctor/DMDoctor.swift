@@ -69,6 +69,10 @@ struct Work {
       progress.show(doing)
       try interruption.check()
     }
+    upkeep.onUpgrade = { clause in
+      progress.clear()
+      call.noteUpgrade(clause)
+    }
     let done = {
       progress.clear()
       interruption.end()

@@ -145,7 +145,9 @@ extension DMEdit {
 
   private static func editText(of reference: MessageReference, _ call: Invocation) throws {
     // Uses a separate messenger, so that the store is not open while the user writes.
-    let message = try Messenger(call.location(), as: call.messenger().identity).messageToEdit(reference)
+    let messenger = try Messenger(call.location(), as: call.messenger().identity)
+    messenger.onUpgrade = call.noteUpgrade
+    let message = try messenger.messageToEdit(reference)
     try EditedText(message.text ?? "", for: call.command).keeping { text in
       // Refers to the message by its id, because `-1` may mean another message by now.
       try edit([Edit(.id(message.id), typedAs: reference, .text(text))], call)

@@ -102,7 +102,13 @@ package struct DMSearch: Program {
     try call.note(
       call.arguments.isGiven(like)
         ? "no message that you can see is like that"
-        : "no message that you can see matches; 'wor*' finds what begins with 'wor'")
+        : "no message that you can see matches\(prefixHint(call.arguments.operands.last))")
+  }
+
+  /// The end of the note that nothing was found, with the last word as a prefix; empty if the word is more than letters.
+  private static func prefixHint(_ word: String?) -> String {
+    guard let word, !word.isEmpty, word.allSatisfy(\.isLetter), !["AND", "OR", "NOT"].contains(word) else { return "" }
+    return "; '\(word)*' finds words that begin with '\(word)'"
   }
 
   private static func attachmentName(_ text: String) throws -> String {
@@ -113,6 +119,9 @@ package struct DMSearch: Program {
 
   private static func request(_ arguments: Arguments) throws -> SearchRequest {
     var request = SearchRequest(arguments.operands.isEmpty ? nil : arguments.operands.joined(separator: " "))
+    if let words = request.words, !arguments[answer], words.utf8.count(where: { $0 == UInt8(ascii: "\"") }) % 2 == 1 {
+      throw usage("a quotation mark has no end; write another after the phrase, or leave it out")
+    }
     request.conversations = try arguments.all(inConversation)
     request.sender = try arguments[from]
     request.since = try arguments[since]

@@ -214,6 +214,22 @@ package struct DMSend: Program {
       }
       try waitUntilRead(sent.map(\.message), call)
     }
+    try noteSecondName(words, after: conversations, call, messenger)
     try call.suggestNext()
+  }
+
+  /// On a terminal, says that the first word of the text is also the name of a user.
+  private static func noteSecondName(
+    _ words: [String], after conversations: [ConversationReference], _ call: Invocation, _ messenger: Messenger
+  ) throws {
+    guard call.isSeen, words.count > 1, conversations.count == 1, !call.arguments.isGiven(to) else { return }
+    // The hub of a linked store is not asked for a word of a text.
+    messenger.compareForUnknownUser = nil
+    do {
+      let user = try messenger.user(Handle(words[0].without("@"))).handle
+      try call.note("'\(user)' is a part of the text; to send to both, write --to \(conversations[0]) --to \(user)")
+    } catch let error as DMError where [.unknownUser, .badHandle].contains(error.code) {
+      return
+    }
   }
 }

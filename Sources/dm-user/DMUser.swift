@@ -71,7 +71,9 @@ extension DMUser {
     var change = try change(call.arguments)
     let file = try call.arguments[picture]
     if file == "" { change.avatarURL = "" }
-    if change == ProfileChange(), file == nil { throw usage("nothing to set; see --help") }
+    if change == ProfileChange(), file == nil {
+      throw usage("nothing to set; write --display-name NAME, or another option of --help")
+    }
     let made = try file.flatMap { $0.isEmpty ? nil : try call.picture($0) }
     try call.print(try call.messenger().setProfile(change, picture: made), text: TextFormat.line)
   }

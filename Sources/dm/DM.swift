@@ -61,7 +61,10 @@ struct DM: Program {
     try call.arguments.atMost(1)
     let word = call.arguments.operands.first ?? "dm"
     let page = word == "dm" || word.hasPrefix("dm-") ? word : "dm-" + word
-    guard let section = section(of: page) else { throw usage("there is no program '\(word)'; 'dm' lists them") }
+    guard let section = section(of: page) else {
+      let near = nearest(to: word, among: Programs.all.map { short($0.name) })
+      throw usage("there is no program '\(word)'; \(near.map { "did you mean '\($0)'?" } ?? "'dm' lists them")")
+    }
     let ending = try ending(of: ["man", section, page], otherwise: "there is no man(1) here; see '\(page) --help'")
     // If man(1) fails, it has already printed the reason, such as that the page is not installed.
     if ending.exitStatus == 0 || ending.exitStatus == nil { ending.repeated() }

@@ -10,9 +10,9 @@ struct RemedyTests {
   }
 
   @Test func `a remedy follows a semicolon, or a comma if the message already offers a choice`() {
-    let unknown = DMError(.unknownUser, "there is no user 'bob'", remedy: .addUser)
+    let unknown = DMError(.unknownUser, "there is no user 'bob'", subject: "bob", remedy: .addUser)
     #expect(unknown.message == "there is no user 'bob'")
-    #expect(unknown.text == "there is no user 'bob'; add them with 'dm-user add'")
+    #expect(unknown.text == "there is no user 'bob'; add them with 'dm-user add bob'")
     let taken = DMError(.cannotCreate, "'x' is there; name another file", remedy: .replaceFile)
     #expect(taken.text == "'x' is there; name another file, or say --force")
   }

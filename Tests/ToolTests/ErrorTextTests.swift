@@ -13,7 +13,7 @@ import Testing
   }
 
   @Test(arguments: [
-    ("dm-send zebedee x", "there is no user 'zebedee'; add them with 'dm-user add'"),
+    ("dm-send zebedee x", "there is no user 'zebedee'; add them with 'dm-user add zebedee'"),
     ("dm-send bbo x", "there is no user 'bbo'; did you mean 'bob'?"),
     ("dm-send +nothing x", "there is no group '+nothing' that you are in; dm-list names yours"),
     ("dm-send carol x", "you block 'carol'; 'dm-user unblock carol' first"),
@@ -48,16 +48,32 @@ import Testing
     // Options with the opposite meaning, and options that destroy something, are not suggested.
     ("dm-tail --forgt c", "unknown option '--forgt'; see --help"),
     ("dm-user unbloc bob", "unknown action 'unbloc'; did you mean 'unblock'?"),
-    ("dm-list --sort name", "unknown option '--sort'; see --help"),
+    ("dm-list --sort name", "unknown option '--sort'; pipe the lines into jq(1) or sort(1)"),
     ("dm-list --visible", "unknown option '--visible'; see --help"),
     ("dm-attach --drop-metadata x", "unknown option '--drop-metadata'; see --help"),
     ("dm-conversation add +g x --without-history", "unknown option '--without-history'; see --help"),
     ("dm-conversation create --title x --if-present", "unknown option '--if-present'; see --help"),
     ("dm-user set --not-show-presence", "unknown option '--not-show-presence'; see --help"),
-    ("dm-edit delete --everyone bob:1", "unknown option '--everyone'; see --help"),
     (
-      "dm-doctor gc", "unknown action 'gc'; one of: check, stats, backup, dump, restore, purge, repair, reports"
+      "dm-edit delete --everyone bob:1",
+      "unknown option '--everyone'; write --for-everyone to delete a message for everyone"
     ),
+    ("dm-doctor gc", "unknown action 'gc'; 'purge' removes what is old, for good"),
+    ("dm-conversation list", "unknown action 'list'; dm-list lists conversations"),
+    ("dm-send bob --at 08:00 hi", "unknown option '--at'; messages are sent at once; use at(1) or cron(8)"),
+    (
+      "dm-user rename bob bobby",
+      "unknown action 'rename'; a handle cannot be changed; 'dm-user set --display-name NAME' changes the name that is shown"
+    ),
+    ("dm-list --no-color", "unknown option '--no-color'; did you mean '--color never'?"),
+    ("dm-search \"unclosed", "a quotation mark has no end; write another after the phrase, or leave it out"),
+    ("dm-list --json --color sometimes", "'sometimes' is not a value of --color; use auto, always or never"),
+    ("dm-send --store /etc bob x", "there is no user 'bob'; add them with 'dm-user add bob'; '/etc' is not a store"),
+    (
+      "dm-tail 01a20f7d-9b16-7174-a30a-d56106db14cc",
+      "there is no conversation or message '01a20f7d-9b16-7174-a30a-d56106db14cc'; dm-list names yours"
+    ),
+    ("dm help sned", "there is no program 'sned'; did you mean 'send'?"),
     ("dm-send bob hi --text --color bogus", "'bogus' is not a value of --color; use auto, always or never"),
     ("dm-send bob hi --color bogus", "'bogus' is not a value of --color; use auto, always or never"),
     ("dm-user ad x", "unknown action 'ad'; did you mean 'add'?"),
@@ -81,7 +97,7 @@ import Testing
       "dm-read --everywhere --all x",
       "unexpected 'x'; usage: dm-read --everywhere --since WHEN | --before WHEN | --all"
     ),
-    ("dm-conversation add bob carol", "that is for groups; 'bob' is a direct conversation"),
+    ("dm-conversation add bob carol", "'bob' is a direct conversation; create a group for that"),
     ("dm-typing --on", "missing CONVERSATION; usage: dm-typing CONVERSATION --on | --off | --for TIME"),
     ("dm-attach", "missing FILE; name one, or '-' for standard input; usage: dm-attach [OPTION]... FILE..."),
     ("dm-list -20..", "unknown option '-2'; see --help"),
@@ -138,7 +154,7 @@ import Testing
     let f = try fixture()
     let outcome = try f.run("dm-send", as: "alice", stdin: Input(lines: [#"{"conversation":"zebedee","text":"x"}"#]))
     let message = try #require(try outcome.record["message"]?.string)
-    #expect(message == "there is no user 'zebedee'; add them with 'dm-user add'")
+    #expect(message == "there is no user 'zebedee'; add them with 'dm-user add zebedee'")
     #expect(outcome.stderr == "dm-send: line 1: \(message)\n")
   }
 
@@ -146,7 +162,8 @@ import Testing
     let f = try ToolFixture()
     #expect(
       try f.run("dm-send", ["zebedee", "x"], as: "alice").stderr
-        == "dm-send: there is no user 'zebedee'; add them with 'dm-user add'; there is no store at '\(f.store)' yet\n")
+        == "dm-send: there is no user 'zebedee'; add them with 'dm-user add zebedee'; "
+        + "there is no store at '\(f.store)' yet\n")
   }
 
   @Test func `the error for an ambiguous title lists the ids of the groups`() throws {

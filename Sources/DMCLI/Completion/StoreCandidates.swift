@@ -16,6 +16,7 @@ struct StoreCandidates {
 
   init(_ call: Invocation) {
     self.call = call
+    call.isCompletion = true
     do {
       try call.configure()
     } catch {

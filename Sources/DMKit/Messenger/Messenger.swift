@@ -89,6 +89,8 @@ public final class Messenger {
 
   /// Called after each act of the user that a usage log has; nil if there is no usage log.
   package var onAct: ((UsageAct) -> Void)?
+  /// Called if opening the store has upgraded it, with a clause that says so.
+  package var onUpgrade: ((String) -> Void)?
 
   /// Makes a messenger.
   ///
@@ -103,7 +105,7 @@ public final class Messenger {
   /// - Throws: `no_store` if the caller named the location and there is no store.
   package func existingStore() throws -> Store? {
     if let opened { return opened }
-    opened = try Store.open(location)
+    opened = try Store.open(location, onUpgrade: onUpgrade)
     if opened == nil, location.isNamed { throw noStore }
     if let opened, opened.isLinked { try takeIdentity(of: opened) }
     return opened
@@ -124,9 +126,7 @@ public final class Messenger {
   }
 
   private var noStore: DMError {
-    DMError(
-      .noStore, "there is no store at '\(location.directory)' yet",
-      subject: location.directory, remedy: .createStore)
+    DMError(.noStore, location.absence, subject: location.directory, remedy: .createStore)
   }
 
   /// Refuses to continue if the open store was removed or replaced.
@@ -147,13 +147,13 @@ public final class Messenger {
   ///   store in memory, so that a command that fails creates no store.
   package func createdStore(_ rehearsal: (Store) throws -> Void = { _ in }) throws -> Store {
     if let opened { return opened }
-    if let store = try Store.open(location) {
+    if let store = try Store.open(location, onUpgrade: onUpgrade) {
       opened = store
       if store.isLinked { try takeIdentity(of: store) }
       return store
     }
     try rehearse(rehearsal)
-    let store = try Store.create(location)
+    let store = try Store.create(location, onUpgrade: onUpgrade)
     opened = store
     return store
   }
@@ -172,7 +172,7 @@ public final class Messenger {
     guard opened == nil, [.unknownUser, .unknownConversation, .unknownMessage].contains(error.code) else {
       return error
     }
-    return error.adding("; there is no store at '\(location.directory)' yet")
+    return error.adding("; \(location.absence)")
   }
 
   /// Runs `body` on one snapshot of the store.
@@ -233,7 +233,7 @@ public final class Messenger {
   ///
   /// If there is no store, or if the store has no users, the check runs on an empty store.
   func lookAhead(_ body: (Session) throws -> Void) throws {
-    if let store = try opened ?? Store.open(location) {
+    if let store = try opened ?? Store.open(location, onUpgrade: onUpgrade) {
       opened = store
       if store.isLinked { try takeIdentity(of: store) }
       if try store.read(store.users.hasAny) { return try reading((), body) }

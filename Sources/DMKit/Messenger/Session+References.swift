@@ -65,9 +65,23 @@ extension Session {
       throw try unknownGroup(title)
     case .id(let id):
       if let row = try store.conversations.row(id) ?? store.conversations.row(alias: id) { return row }
-      throw DMError(
-        .unknownConversation, "there is no conversation '\(id)'", subject: id.description, remedy: .listConversations)
+      throw try noConversation(id)
     }
+  }
+
+  /// The error for an id that no conversation has; it says so if the user sees a message with this id.
+  private func noConversation(_ id: Identifier) throws -> DMError {
+    if let address = try store.messages.address(ofIDOrAlias: id),
+      try store.members.participates(me, in: address.conversation)
+    {
+      let conversation = try store.conversations.id(address.conversation)
+      return DMError(
+        .unknownConversation, "'\(id)' is a message; name its conversation, '\(conversation)'",
+        subject: id.description)
+    }
+    return DMError(
+      .unknownConversation, "there is no conversation or message '\(id)'", subject: id.description,
+      remedy: .listConversations)
   }
 
   /// The error for a reference that names several groups.

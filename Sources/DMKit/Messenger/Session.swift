@@ -99,7 +99,7 @@ extension Session {
     switch action {
     case .say, .draft, .type, .edit, .react: return
     case .add, .remove, .leave, .retitle, .changeAvatar:
-      guard row.isGroup else { throw refuse("that is for groups; '\(row.typed)' is a direct conversation") }
+      guard row.isGroup else { throw refuse("'\(row.typed)' is a direct conversation; create a group for that") }
       if action == .remove, !row.isOwner {
         throw refuse("only an owner of the group '\(row.typed)' may remove others; ask one")
       }

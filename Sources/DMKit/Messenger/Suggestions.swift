@@ -19,7 +19,9 @@ extension Messenger {
   func unknownUser(_ handle: Handle, _ store: Store, visibleTo user: UserKey? = nil) throws -> DMError {
     let handle = handle.description
     if let problem = Handle.problem(with: handle) {
-      return DMError(.unknownUser, "'\(handle)' is not a user: as a handle \(problem)", subject: handle)
+      let suggestion = try suggestion(for: handle, store, visibleTo: user)
+      return DMError(
+        .unknownUser, "'\(handle)' is not a user: as a handle \(problem)\(suggestion ?? "")", subject: handle)
     }
     if RangeReference(handle) != nil, Int(handle) == nil {
       return DMError(.unknownUser, "'\(handle)' is not a user; a range follows a conversation", subject: handle)
@@ -41,12 +43,20 @@ extension Messenger {
     guard suggestionsLeft > 0 else { return nil }
     suggestionsLeft -= 1
     let wanted = name.lowercased()
-    let near = try store.users.names(visibleTo: user).map {
+    let names = try store.users.names(visibleTo: user)
+    let near = names.map {
       (name: $0, distance: editDistance($0.without("+").lowercased(), wanted))
     }
     .filter { $0.distance <= max(1, wanted.count / 3) && $0.distance < wanted.count }
     .min { $0.distance < $1.distance }
-    return near.map { "; did you mean '\($0.name)'?" }
+    return (near?.name ?? only(of: names, containing: wanted)).map { "; did you mean '\($0)'?" }
+  }
+
+  /// The only title of these names that has the word as a part; nil for a word of one or two characters.
+  private func only(of names: [String], containing word: String) -> String? {
+    guard word.count > 2 else { return nil }
+    let titles = Set(names.filter { $0.hasPrefix("+") && $0.lowercased().contains(text: word) })
+    return titles.count == 1 ? titles.first : nil
   }
 }
 

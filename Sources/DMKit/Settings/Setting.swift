@@ -6,6 +6,7 @@ internal import DMSystem
 package enum Setting: String, CaseIterable, Sendable {
   case user, store, pipe, color, theme, plain, fresh
   case busyTimeout = "busy-timeout"
+  case upgradeCopy = "upgrade-copy"
   case sync, preview, model, embed
 
   /// What a value must be.
@@ -28,6 +29,7 @@ package enum Setting: String, CaseIterable, Sendable {
     case .plain: ["DM_PLAIN"]
     case .fresh: ["DM_FRESH"]
     case .busyTimeout: ["DM_BUSY_TIMEOUT"]
+    case .upgradeCopy: ["DM_UPGRADE_COPY"]
     case .sync: ["DM_SYNC"]
     case .preview: ["DM_PREVIEW"]
     case .model: ["DM_MODEL"]
@@ -42,7 +44,7 @@ package enum Setting: String, CaseIterable, Sendable {
     case .pipe: .words(["json", "text"])
     case .color: .words(["auto", "always", "never"])
     case .theme: .words(["terminal", "light", "dark", "mono"])
-    case .plain, .preview: .words(["on", "off"])
+    case .plain, .preview, .upgradeCopy: .words(["on", "off"])
     case .fresh, .busyTimeout: .duration
     case .sync: .words(["on", "off", "wait"])
     case .model, .embed: .command
@@ -63,7 +65,7 @@ package enum Setting: String, CaseIterable, Sendable {
       case .plain, .preview: "off"
       case .fresh: "1s"
       case .busyTimeout: "5s"
-      case .sync: "on"
+      case .sync, .upgradeCopy: "on"
       case .model, .embed: nil
       }
     }

@@ -96,6 +96,34 @@ struct ConversationsTests {
     #expect(fault.code == (name.hasPrefix("+") ? .unknownConversation : .unknownUser))
   }
 
+  @Test func `the error for a part of a title suggests the only group whose title has it`() throws {
+    let store = try TemporaryStore()
+    let alice = try store.messenger("alice")
+    for title in ["Team lunch", "team sports"] { _ = try alice.createGroup(titled: title, with: []) }
+    for name in ["lunch", "+lunch", "Lunch"] {
+      let fault = try #require(try fault { try alice.say("hi", to: name) })
+      #expect(fault.message.contains("did you mean '+Team lunch'?"), "\(fault.message)")
+    }
+    for name in ["team", "+te"] {
+      #expect(try fault { try alice.say("hi", to: name) }?.message.contains("did you mean") == false, "\(name)")
+    }
+    let id = try alice.say("one", to: "+Team lunch").id.description
+    #expect(try fault { try alice.say("hi", to: id) }?.message.contains("is a message; name its conversation") == true)
+    let bob = try store.messenger("bob")
+    #expect(try fault { try bob.say("hi", to: id) }?.message.contains("there is no conversation") == true)
+  }
+
+  @Test func `a text of white space alone is neither sent nor the new text of a message`() throws {
+    let store = try TemporaryStore()
+    let alice = try store.messenger("alice")
+    try alice.say("hi", to: "bob")
+    for text in [" ", "\t\n", "\u{3000}\u{A0}"] {
+      #expect(try code { try alice.say(text, to: "bob") } == .emptyText)
+      #expect(try code { try alice.edit("bob:1", to: text) } == .emptyText)
+    }
+    #expect(try alice.texts(in: "bob") == ["hi"])
+  }
+
   @Test func `the error for an unknown name suggests neither distant names nor groups that the user is not in`() throws
   {
     let store = try TemporaryStore()

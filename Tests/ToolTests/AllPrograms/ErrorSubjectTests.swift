@@ -66,6 +66,6 @@ import Testing
   @Test func `the error for an unknown user says how to add the user`() throws {
     let f = try fixture()
     let outcome = try f.run("dm-send", ["zebedee", "x"], as: "alice")
-    #expect(outcome.stderr.contains("add them with 'dm-user add'"), "\(outcome.stderr)")
+    #expect(outcome.stderr.contains("add them with 'dm-user add zebedee'"), "\(outcome.stderr)")
   }
 }
