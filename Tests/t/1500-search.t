@@ -35,10 +35,11 @@ is "$(dm-search --before 1h lunch)" "" "a time"
 
 exits 0 "what is found nowhere" dm-search breakfast
 is "$out" "" "prints nothing"
-for query in '' '"' '(' 'AND' 'a AND' 'NOT a' '🤣' '*' ':)' "'" 'text:' 'C++'; do
+for query in '' '(' 'AND' 'a AND' 'NOT a' '🤣' '*' ':)' "'" 'text:' 'C++'; do
   exits 0 "no query is an error: $query" dm-search "$query"
 done
 exits 64 "but none at all is" dm-search
+exits 64 "and so is a quotation mark without an end" dm-search 'lunch "at one'
 exits 64 "a kind that is none" dm-search --has luck
 exits 67 "an unknown user" dm-search --from bbo
 exits 66 "an unknown group" dm-search --in +ops lunch
