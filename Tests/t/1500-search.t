@@ -48,5 +48,6 @@ like "$(dm-search --text cafe)" '20??-??-?? ??:??  bob:1 alice: lunch at the \*\
 printf 'lunch\nwith \033[31m red\n' | dm-send -q bob
 like "$(dm-search --text red)" '* alice: lunch with  \[31m \*\*red\*\*' "on one line, and no control of the terminal"
 like "$(script -qec 'dm-search cafe' /dev/null)" "*$(printf '\033[7mcafé\033[27m')*" "reversed on a terminal"
+like "$(script -qec 'dm-search caf' /dev/null)" "*matches; 'caf*' finds words that begin with 'caf'*" "a word may be a part of another"
 like "$(NO_COLOR=1 script -qec 'dm-search cafe' /dev/null)" "*\*\*café\*\**" "unless there shall be no color"
 done_testing
