@@ -62,8 +62,8 @@ private let optionAdvice: [Advice] = [
   Advice("dm-list", ["groups", "direct"], "pipe the lines into jq 'select(.is_group)'"),
   Advice("dm-search", ["regex", "regexp", "E", "P"], "pipe the lines of dm-tail -n all into grep -E"),
   Advice("dm-search", ["ignore-case", "i"], "upper and lower case are the same; leave it out"),
-  Advice("dm-edit", ["everyone", "all", "for-all"], "write --for-everyone to delete a message for everyone"),
-  Advice(nil, ["yes", "y", "force", "f", "interactive", "confirm"], "nothing asks before it acts; leave it out"),
+  Advice("dm-edit", ["everyone"], "write --for-everyone to delete a message for everyone"),
+  Advice(nil, ["yes", "y", "force", "interactive", "confirm"], "nothing asks before it acts; leave it out"),
   Advice(nil, ["verbose", "debug", "trace"], "there is no such output; errors say what failed"),
 ]
 
@@ -90,7 +90,7 @@ private let actionAdvice: [Advice] = [
   Advice("dm-user", ["login", "su", "switch", "use"], "use --as USER, or set DM_USER"),
   Advice(
     "dm-edit", ["undo", "unsend", "retract", "recall", "revoke", "remove", "rm"],
-    "write: dm-edit delete --for-everyone MESSAGE"),
+    "'text' changes a message, 'delete' deletes it for you, and with --for-everyone for all"),
   Advice("dm-edit", ["reply", "answer"], "write: dm-send CONVERSATION --reply-to MESSAGE TEXT"),
   Advice("dm-edit", ["forward", "fwd", "share"], "write: dm-send CONVERSATION --forward MESSAGE"),
   Advice("dm-edit", ["read", "unread"], "dm-read marks messages"),

@@ -68,7 +68,10 @@ extension StoreLocation {
   /// A clause that says that there is no store: a folder with other files is hardly a future store.
   package var absence: String {
     var others: [String] = []
-    do { others = try names(in: directory, mayBeAbsent: true) } catch { others = ["?"] }
+    // The file of a store without tables does not count.
+    if !fileExists(database) {
+      do { others = try names(in: directory, mayBeAbsent: true) } catch { others = ["?"] }
+    }
     return others.isEmpty ? "there is no store at '\(directory)' yet" : "'\(directory)' is not a store"
   }
 

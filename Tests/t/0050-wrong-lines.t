@@ -26,7 +26,7 @@ while IFS= read -r row; do
     *) like "$err" "$pattern" "$call" ;;
   esac
 done <<'END'
-*write: dm-edit delete --for-everyone* || dm-edit undo bob:1
+*'delete' deletes it for you, and with --for-everyone for all || dm-edit undo bob:1
 *did you mean 'react --remove'?* || dm-edit unreact bob:1
 *did you mean '--json'?* || dm-tail bob --format json
 *did you mean 'create'?* || dm-conversation new ops

@@ -35,10 +35,11 @@ is "$(dm-search --before 1h lunch)" "" "a time"
 
 exits 0 "what is found nowhere" dm-search breakfast
 is "$out" "" "prints nothing"
-for query in '' '"' '(' 'AND' 'a AND' 'NOT a' '🤣' '*' ':)' "'" 'text:' 'C++'; do
+for query in '' '(' 'AND' 'a AND' 'NOT a' '🤣' '*' ':)' "'" 'text:' 'C++'; do
   exits 0 "no query is an error: $query" dm-search "$query"
 done
 exits 64 "but none at all is" dm-search
+exits 64 "and so is a quotation mark without an end" dm-search 'lunch "at one'
 exits 64 "a kind that is none" dm-search --has luck
 exits 67 "an unknown user" dm-search --from bbo
 exits 66 "an unknown group" dm-search --in +ops lunch
@@ -47,5 +48,6 @@ like "$(dm-search --text cafe)" '20??-??-?? ??:??  bob:1 you: lunch at the \*\*c
 printf 'lunch\nwith \033[31m red\n' | dm-send -q bob
 like "$(dm-search --text red)" '* you: lunch with  \[31m \*\*red\*\*' "on one line, and no control of the terminal"
 like "$(script -qec 'dm-search cafe' /dev/null)" "*$(printf '\033[7mcafé\033[27m')*" "reversed on a terminal"
+like "$(script -qec 'dm-search caf' /dev/null)" "*matches; 'caf*' finds words that begin with 'caf'*" "a word may be a part of another"
 like "$(NO_COLOR=1 script -qec 'dm-search cafe' /dev/null)" "*\*\*café\*\**" "unless there shall be no color"
 done_testing
