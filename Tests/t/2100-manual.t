@@ -43,7 +43,7 @@ picture() {
 
 # Without what differs from run to run: dates and times.
 masked() {
-  sed -E -e 's/── [A-Z][a-z]+day [0-9]+ [A-Z][a-z]+ [0-9]{4} ──/── DAY ──/' -e 's/[0-9]{4}-[0-9]{2}-[0-9]{2}/DATE/g' -e 's/[0-9]{2}:[0-9]{2}(:[0-9]{2}\.[0-9]{6})?/TIME/g'
+  sed -E -e 's/── [A-Z][A-Za-z0-9 ]+ ──+/── DAY ──/' -e 's/( new ──)─+/\1/' -e 's/[0-9]{4}-[0-9]{2}-[0-9]{2}/DATE/g' -e 's/[0-9]{2}:[0-9]{2}(:[0-9]{2}\.[0-9]{6})?/TIME/g'
 }
 
 # in_terminal COMMAND: prints what a terminal of 80 columns shows, without hints about programs that are not installed.
