@@ -60,7 +60,7 @@ import Testing
     (.pipe, ["json", "text"], ["xml", "JSON"]), (.color, ["auto", "always", "never"], ["yes"]),
     (.theme, ["terminal", "light", "dark", "mono"], ["blue"]), (.plain, ["on", "off"], ["yes"]),
     (.fresh, ["0", "2s", "1h"], ["2", "2h", "soon"]), (.busyTimeout, ["0s", "5m", "366d"], ["5", "367d"]),
-    (.sync, ["on", "off", "wait"], ["never"]), (.preview, ["on", "off"], ["1"]),
+    (.upgradeCopy, ["on", "off"], ["2"]), (.sync, ["on", "off", "wait"], ["never"]), (.preview, ["on", "off"], ["1"]),
     (.model, ["llm -m x"], []), (.embed, ["vectors"], []),
   ]
 
