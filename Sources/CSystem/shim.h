@@ -12,6 +12,7 @@
 #include <sys/statfs.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <termios.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -142,3 +143,54 @@ static inline int dm_start_apart(const char *program, char *const arguments[], c
   }
   _exit(127);
 }
+
+/* A terminal that is restored if this process crashes. */
+struct dm_rescued {
+  volatile sig_atomic_t is_armed;
+  int screen;
+  struct termios modes;
+  char bytes[64];
+  size_t count;
+};
+
+/* The only value of that type. A variable outside of functions would have no definition in a Swift module. */
+static inline struct dm_rescued *dm_rescued_terminal(void) {
+  static struct dm_rescued terminal;
+  return &terminal;
+}
+
+/* Restores the terminal, and lets the signal end the process. Calls only functions of signal-safety(7). */
+static inline void dm_restore_terminal(int number) {
+  struct dm_rescued *terminal = dm_rescued_terminal();
+  if (terminal->is_armed) {
+    terminal->is_armed = 0;
+    ssize_t written = write(terminal->screen, terminal->bytes, terminal->count);
+    (void)written;
+    tcsetattr(STDIN_FILENO, TCSANOW, &terminal->modes);
+  }
+  raise(number);
+}
+
+/* Until `dm_leave_terminal`: if a signal ends this process that the process does not read itself, such as SIGSEGV, writes
+   `bytes` (at most 64) to the screen first, and sets the modes of standard input. */
+static inline void dm_rescue_terminal(int screen, const struct termios *modes, const char *bytes, size_t count) {
+  static char stack[16384];
+  static const int signals[] = {SIGILL, SIGTRAP, SIGABRT, SIGBUS, SIGFPE, SIGSEGV, SIGSYS, SIGUSR1, SIGUSR2, SIGALRM,
+                                SIGVTALRM, SIGPROF, SIGXCPU};
+  struct dm_rescued *terminal = dm_rescued_terminal();
+  terminal->screen = screen;
+  terminal->modes = *modes;
+  terminal->count = count < sizeof terminal->bytes ? count : sizeof terminal->bytes;
+  for (size_t index = 0; index < terminal->count; index++) terminal->bytes[index] = bytes[index];
+  terminal->is_armed = 1;
+  /* A stack of its own, because the crash may be an overflow of the stack. */
+  stack_t own = {.ss_sp = stack, .ss_size = sizeof stack};
+  sigaltstack(&own, 0);
+  struct sigaction action = {.sa_handler = dm_restore_terminal, .sa_flags = SA_ONSTACK | (int)SA_RESETHAND};
+  for (size_t index = 0; index < sizeof signals / sizeof *signals; index++) {
+    struct sigaction before;
+    if (sigaction(signals[index], 0, &before) == 0 && before.sa_handler == SIG_DFL) sigaction(signals[index], &action, 0);
+  }
+}
+
+static inline void dm_leave_terminal(void) { dm_rescued_terminal()->is_armed = 0; }

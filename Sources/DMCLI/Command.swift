@@ -24,6 +24,9 @@ package struct Command: Sendable {
     }
   }
 
+  /// A table of the help, for something other than options and actions.
+  package typealias Topic = (title: String, rows: [(left: String, right: String)])
+
   package let name: String
   package let summary: String
   /// The lines of the usage, each without the program's name.
@@ -41,6 +44,10 @@ package struct Command: Sendable {
   /// For a program with subcommands: what it does if the command line names no subcommand; nil if this is an error.
   let main: (@Sendable (Invocation) throws -> Void)?
   package let examples: [(call: String, meaning: String)]
+  /// Tables of the help, after the options: a title, and rows with a name and its meaning.
+  let topics: [Topic]
+  /// Options that all programs have, but that this program refuses with an error; they are not offered.
+  private let refused: [any Declared]
   /// The names of the records that the program reads and writes.
   package let reads: String?
   package let writes: [String]
@@ -51,8 +58,8 @@ package struct Command: Sendable {
     _ name: String, _ summary: String, synopsis: [String], options: [any Declared] = [], operands: String = "",
     operandsWith: [(option: any Declared, operands: String)] = [], countOption: (any Declared)? = nil,
     rules: [Rule] = [], subcommands: [Subcommand] = [], main: (@Sendable (Invocation) throws -> Void)? = nil,
-    examples: [(call: String, meaning: String)], reads: String? = nil, writes: [String],
-    isConfigured: Bool = true
+    examples: [(call: String, meaning: String)], topics: [Topic] = [], refused: [any Declared] = [],
+    reads: String? = nil, writes: [String], isConfigured: Bool = true
   ) {
     self.name = name
     self.summary = summary
@@ -65,6 +72,8 @@ package struct Command: Sendable {
     self.subcommands = subcommands
     self.main = main
     self.examples = examples
+    self.topics = topics
+    self.refused = refused
     self.reads = reads
     self.writes = writes
     self.isConfigured = isConfigured
@@ -73,6 +82,11 @@ package struct Command: Sendable {
   /// The options that all programs have, except those whose names this program uses for options of its own.
   var common: [Declaration] {
     Common.all.map(\.declaration).filter { shared in !options.contains { $0.declaration.name == shared.name } }
+  }
+
+  /// The common options that the help and the completions have.
+  var offered: [Declaration] {
+    common.filter { shared in !refused.contains { $0.declaration.name == shared.name } }
   }
 
   func has(_ option: any Declared) -> Bool { allOptions.contains { $0.name == option.declaration.name } }

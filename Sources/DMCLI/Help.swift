@@ -9,12 +9,16 @@ func help(of command: Command) -> String {
     text += "\nOptions:\n"
     for option in command.options.map(\.declaration) { text += row(left(of: option), option.help) }
   }
+  for topic in command.topics {
+    text += "\n\(topic.title):\n"
+    for line in topic.rows { text += row(line.left, line.right) }
+  }
   if command.name == "dm" {
     text += "\nCommon options, explained in dm(7):\n"
-    for option in command.common { text += row(left(of: option), option.help) }
+    for option in command.offered { text += row(left(of: option), option.help) }
   } else {
     text += "\nCommon options, explained in dm(7) and 'dm --help':\n"
-    text += wrapped(command.common.map { option in option.short.map { "-\($0)" } ?? option.spelling }, indent: 2)
+    text += wrapped(command.offered.map { option in option.short.map { "-\($0)" } ?? option.spelling }, indent: 2)
   }
   text += "\nExamples:\n"
   for example in command.examples { text += "  # \(example.meaning)\n  \(example.call)\n" }

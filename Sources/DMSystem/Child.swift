@@ -24,9 +24,12 @@ package struct Child: ~Copyable {
 
   /// Starts a program with no signal blocked; looks it up on PATH, as a shell does.
   ///
-  /// - Parameter input: the program's standard input; nil for that of this process.
+  /// - Parameters:
+  ///   - input: the program's standard input; nil for that of this process.
+  ///   - isApart: whether the program has a session of its own, and `/dev/null` for its standard streams, so that it
+  ///     neither uses the terminal of this process nor ends with it.
   /// - Throws: if there is no such program, or if it cannot be run.
-  package init(_ words: [String], input: Int32? = nil) throws(SystemFailure) {
+  package init(_ words: [String], input: Int32? = nil, isApart: Bool = false) throws(SystemFailure) {
     var attributes = posix_spawnattr_t()
     posix_spawnattr_init(&attributes)
     defer { posix_spawnattr_destroy(&attributes) }
@@ -34,7 +37,9 @@ package struct Child: ~Copyable {
     posix_spawnattr_setsigmask(&attributes, &none)
     var standard = Signal.set([.brokenPipe, .fileTooLarge])
     posix_spawnattr_setsigdefault(&attributes, &standard)
-    posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF))
+    // POSIX_SPAWN_SETSID, which glibc has since version 2.26, but declares only with _GNU_SOURCE.
+    let newSession: Int32 = isApart ? 0x80 : 0
+    posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | newSession))
     var argv = words.map { strdup($0) } + [nil]
     defer { for word in argv { free(word) } }
     var process = pid_t()
@@ -42,6 +47,9 @@ package struct Child: ~Copyable {
     posix_spawn_file_actions_init(&actions)
     defer { posix_spawn_file_actions_destroy(&actions) }
     if let input { posix_spawn_file_actions_adddup2(&actions, input, STDIN_FILENO) }
+    if isApart {
+      for stream in 0...2 { posix_spawn_file_actions_addopen(&actions, Int32(stream), "/dev/null", O_RDWR, 0) }
+    }
     let number = posix_spawnp(&process, words[0], &actions, &attributes, &argv, environ)
     guard number == 0 else { throw SystemFailure(number: number) }
     self.process = process

@@ -1,3 +1,4 @@
+internal import CSystem
 package import DMModel
 internal import Glibc
 
@@ -9,13 +10,18 @@ internal import Glibc
 package final class KeyTerminal {
   private var before = termios()
   private let screen: Int32
-  private let bracketsPastes: Bool
+  /// The bytes that are written when the terminal is taken, and when it is restored.
+  private let entering: String
+  private let leaving: String
   package private(set) var isTaken = false
 
-  /// - Parameter bracketsPastes: whether to ask the terminal to send ESC [ 200 ~ before a pasted text, and ESC [ 201 ~
-  ///   after it: the bracketed paste mode of xterm.
+  /// - Parameters:
+  ///   - bracketsPastes: whether to ask the terminal to send ESC [ 200 ~ before a pasted text, and ESC [ 201 ~ after it:
+  ///     the bracketed paste mode of xterm.
+  ///   - entering: written each time the terminal is taken.
+  ///   - leaving: written when the terminal is restored, also if a crash ends the process; at most 56 bytes.
   /// - Throws: `io_error` if standard input is not a terminal that this process may use.
-  package init(bracketsPastes: Bool) throws(DMError) {
+  package init(bracketsPastes: Bool, entering: String = "", leaving: String = "") throws(DMError) {
     tcgetattr(STDIN_FILENO, &before)
     // The terminal is opened again, because standard input may be open for reading only.
     guard let name = ttyname(STDIN_FILENO), case let screen = open(name, O_WRONLY | O_NOCTTY | O_CLOEXEC), screen >= 0,
@@ -24,7 +30,8 @@ package final class KeyTerminal {
       throw DMError(.inputOutput, "cannot take keys from the terminal: \(SystemFailure.current.text)")
     }
     self.screen = screen
-    self.bracketsPastes = bracketsPastes
+    self.entering = entering + (bracketsPastes ? "\u{1B}[?2004h" : "")
+    self.leaving = leaving + (bracketsPastes ? "\u{1B}[?2004l" : "")
     take()
   }
 
@@ -41,13 +48,15 @@ package final class KeyTerminal {
     keyed.c_iflag &= ~tcflag_t(ICRNL | INLCR | IGNCR)
     tcsetattr(STDIN_FILENO, TCSADRAIN, &keyed)
     isTaken = true
-    if bracketsPastes { show("\u{1B}[?2004h") }
+    if !leaving.isEmpty { dm_rescue_terminal(screen, &before, leaving, leaving.utf8.count) }
+    show(entering)
   }
 
   package func restore() {
     guard isTaken else { return }
     isTaken = false
-    if bracketsPastes { show("\u{1B}[?2004l") }
+    dm_leave_terminal()
+    show(leaving)
     tcsetattr(STDIN_FILENO, TCSADRAIN, &before)
   }
 

@@ -12,15 +12,20 @@ final class Chat {
   private var model: ChatModel
   private var marks = ReadMarks()
   private var shownTyping: ShownTyping
+  private let history: CommandHistory
+  private var notifier = Notifier()
   private var acts: Conversing { loader.acts }
   private var messenger: Messenger { acts.messenger }
+  /// The conversation, by its id if it is a group.
+  var reference: ConversationReference { acts.conversation }
 
   init(_ call: Invocation, _ window: Window, _ reference: ConversationReference) throws {
     (self.call, self.window) = (call, window)
-    let acts = try Conversing(try call.messenger(), reference)
+    let acts = try Conversing(try call.messenger(), reference, call.settings)
     (loader, commands) = (Loader(acts), Commands(acts))
+    history = CommandHistory(acts.messenger)
     let cursor: Cursor?
-    (model, cursor) = try loader.begin(Self.layout(call, acts.messenger))
+    (model, cursor) = try loader.begin(Self.layout(call, acts.messenger), commands: history.commands)
     shownTyping = try acts.shownTyping()
     var query = EventQuery([acts.conversation], from: cursor.map { .cursor($0) } ?? .start)
     query.kinds = Set(MessagingEvent.Kind.allCases)
@@ -70,15 +75,16 @@ final class Chat {
       try markRead(now: monotonicMicroseconds())
       try follower.markDelivered(shown)
       shown = try follower.next(within: .microseconds(max(0, due - monotonicMicroseconds()))) ?? []
-      for event in shown { take(event) }
+      for event in shown { try take(event) }
       try load()
       try takeEvents()
+      for failure in model.opened.compactMap({ $0.failure() }) { model.say(failure, isFault: true) }
     }
     shownTyping.show(false)
     if window.ending == nil { try markRead(now: .max) }
     // Draws once more, because the rows stay on the terminal after the program ends, and must include the message that
     // was sent last.
-    for event in try follower.next(within: .zero) ?? [] { take(event) }
+    for event in try follower.next(within: .zero) ?? [] { try take(event) }
     try load()
     draw()
   }
@@ -91,7 +97,8 @@ final class Chat {
 
   private func draw() {
     let frame = render(model)
-    window.draw(frame.rows, cursor: frame.cursor, clearingFrom: frame.end)
+    window.draw(frame.rows, cursor: frame.cursor, endingAt: frame.end)
+    window.show(title: model.title)
     marks.unread = frame.unread
   }
 
@@ -109,9 +116,13 @@ final class Chat {
 
   // MARK: Events
 
-  private func take(_ event: MessagingEvent) {
+  private func take(_ event: MessagingEvent) throws {
     model.update(event)
-    if case .message(let message, _) = event, !message.isMine, call.arguments[DMChat.bell] { ringBell() }
+    guard case .message(let message, _) = event, !message.isMine else { return }
+    if call.arguments[DMChat.bell] { ringBell() }
+    if model.isCall(message), notifier.mayNotify(at: monotonicMicroseconds()) {
+      try window.notify(model.call(of: message))
+    }
   }
 
   private func takeEvents() throws {
@@ -132,10 +143,12 @@ final class Chat {
   /// - Returns: false if the action of the key has failed.
   private func take(_ key: Key) throws -> Bool {
     let before = model.composition.line.text
+    notifier.noteKey(at: monotonicMicroseconds())
     defer { model.composition.strike(after: before, at: monotonicMicroseconds()) }
     do {
       try model.update(key).map(perform)
-      return true
+      // A question counts as a failure, so that an Enter that was typed before it does not answer it.
+      return model.asked == nil
     } catch let error as DMError {
       // A key or a command that fails does not close the window.
       model.say(acts.text(of: error), isFault: true)
@@ -160,6 +173,8 @@ final class Chat {
     case .complete: try Completion(messenger: messenger).complete(&model)
     case .redraw: window.forget()
     case .offerOwn(let limit): model.offer(try acts.lastOwn(before: limit))
+    case .go(let number): model.update(try commands.go(to: number))
+    case .nextUnread: model.update(next: try acts.nextUnread())
     }
   }
 
@@ -167,13 +182,17 @@ final class Chat {
   private func enter() throws {
     model.closePanel()
     let text = model.composition.line.text
+    let isConfirmed = model.takeAsked() == text
     if text.allSatisfy(\.isWhitespace) { return model.composition.finish() }
-    let outcome = try commands.perform(Entered(text)) { [self] doing in
-      if window.isInterrupted { throw usage("the file was not sent: you pressed Ctrl-C") }
+    let outcome = try commands.perform(Entered(text), replaces: isConfirmed) { [self] doing in
+      if window.isInterrupted { throw usage("this was not done: you pressed Ctrl-C") }
       model.say("\(doing) …")
       draw()
     }
     model.update(outcome)
+    if model.asked != nil { return }
+    // A history that cannot be written is no reason to fail.
+    _ = try attempt { try history.add(text) }
     shownTyping.show(false)
     // The line was sent, or its command was run, so a failure to remove the draft is ignored: `keepDraft` tries again.
     _ = try attempt { try removeDraft() }

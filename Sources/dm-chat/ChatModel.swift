@@ -6,11 +6,17 @@ internal import DMKit
 /// The model does no I/O. `Loader` reads the messages that the model lacks, `render` makes the rows of the window, and
 /// `Chat` carries out the actions that the model requests.
 struct ChatModel {
-  enum End { case quit, list }
+  enum End: Equatable {
+    case quit, list
+    /// Open this conversation.
+    case other(ConversationReference)
+  }
 
   /// An action that a key requests, and that `Chat` carries out.
   enum Request {
-    case enter, complete, redraw
+    case enter, complete, redraw, nextUnread
+    /// Go to the message with this number.
+    case go(Int)
     /// Put an `/edit` command into the line, for the user's last message before this number; nil for their last message
     /// of all.
     case offerOwn(before: Int?)
@@ -22,7 +28,11 @@ struct ChatModel {
     case notice(String)
     case offer(Message)
     case panel(Panel, notice: String?)
-    case messages(before: [Message], after: [Message])
+    /// Messages to show, and the number of the one that the user wants to see.
+    case messages(before: [Message], after: [Message], marked: Int?)
+    case opened(OpenedAttachment)
+    /// A question, to which Enter says yes; the line stays as it is.
+    case asks(String)
     case end(End)
   }
 
@@ -50,7 +60,17 @@ struct ChatModel {
   var composition: Composition
   /// A text that the status line shows until the next key.
   private(set) var notice: (text: String, isFault: Bool)?
-  private(set) var panel: Panel?
+  var panel: Panel?
+  /// The line that was entered and that led to a question; Enter runs it again.
+  private(set) var asked: String?
+  /// The programs that show attachments.
+  private(set) var opened: [OpenedAttachment] = []
+  /// The message that the command in the line names; the message is nil if there is none with this number.
+  var named: (number: Int, message: Message?)?
+  /// How many messages of others have come below the screen since the user scrolled back.
+  private(set) var newBelow = 0
+  /// How many messages have come since the last key that are for the user in particular.
+  private(set) var calls = 0
   private(set) var typing: [Handle] = []
   var typingNames: [String] = []
   var isOnline: Bool?
@@ -62,17 +82,21 @@ struct ChatModel {
   var cannotMark = false
   var lack = Lack()
   /// Whether something must be read, or the rows on the screen must be found, before the window can be drawn.
-  var isStale: Bool { lack != Lack() || !loaded.isSettled(height) }
+  var isStale: Bool { lack != Lack() || !loaded.isSettled(height) || numberInLine != named?.number }
   private(set) var end: End?
 
   var me: Handle { layout.me }
   var isBlocked: Bool { other.map(blocked.contains) ?? false }
   var other: Handle? { conversation?.isGroup == false ? conversation?.participants.first { $0 != me } : nil }
 
-  /// - Parameter conversation: nil for a direct conversation that does not exist yet.
-  init(_ reference: ConversationReference, _ conversation: Conversation?, _ layout: Layout) {
+  /// - Parameters:
+  ///   - conversation: nil for a direct conversation that does not exist yet.
+  ///   - entered: the texts of the history of the line, oldest first.
+  init(
+    _ reference: ConversationReference, _ conversation: Conversation?, _ layout: Layout, entered: [String] = []
+  ) {
     (self.reference, self.conversation, self.layout) = (reference, conversation, layout)
-    composition = Composition(draft: conversation?.draftText)
+    composition = Composition(draft: conversation?.draftText, entered: entered)
     loaded = LoadedMessages(layout.me)
     loaded.firstUnread = conversation?.firstUnreadSeq
     loaded.unreadCount = conversation?.unreadCount ?? 0
@@ -82,6 +106,12 @@ struct ChatModel {
 
   mutating func leave(_ end: End) { self.end = end }
 
+  /// Leaves for the next conversation with unread messages; for nil, shows a notice.
+  mutating func update(next: ConversationReference?) {
+    guard let next else { return say("no other conversation has unread messages") }
+    end = .other(next)
+  }
+
   mutating func resize(_ layout: Layout) {
     self.layout = layout
     loaded.forgetRows()
@@ -90,6 +120,12 @@ struct ChatModel {
   }
 
   mutating func closePanel() { panel = nil }
+
+  /// The line that a question was about, which is then no longer asked.
+  mutating func takeAsked() -> String? {
+    defer { asked = nil }
+    return asked
+  }
 }
 
 /// Changes of the model after events of the conversation.
@@ -98,6 +134,8 @@ extension ChatModel {
     switch event {
     case .message(let message, _):
       if conversation == nil { lack.conversation = true }
+      if !loaded.isScrolled { newBelow = 0 } else if !message.isMine { newBelow += 1 }
+      if isCall(message) { calls += 1 }
       loaded.take(message)
       if !blocked.isEmpty { lack.blocked = true }
     case .messageUpdated(let message, _):
@@ -130,8 +168,13 @@ extension ChatModel {
 extension ChatModel {
   mutating func update(_ key: Key) -> Request? {
     notice = nil
+    calls = 0
+    if key != .enter { asked = nil }
+    if composition.search(key) { return nil }
+    if let number = choose(key) { return number.map(Request.go) }
     switch key {
     case .enter: return .enter
+    case .nextUnread: return .nextUnread
     case .tab: return .complete
     case .redraw: return .redraw
     case .escape:
@@ -165,6 +208,7 @@ extension ChatModel {
 
   private mutating func goToEnd() {
     loaded.goToEnd()
+    newBelow = 0
     if loaded.hasNewer { lack.newest = true }
   }
 
@@ -183,21 +227,29 @@ extension ChatModel {
 /// Changes of the model after commands.
 extension ChatModel {
   mutating func update(_ outcome: Outcome) {
-    composition.finish()
     notice = nil
+    if case .asks(let question) = outcome {
+      asked = composition.line.text
+      return say(question, isFault: true)
+    }
+    composition.finish()
     switch outcome {
     case .sent:
       loaded.firstUnread = nil
       goToEnd()
-    case .changed: break
+    case .changed, .asks: break
+    case .opened(let program):
+      opened.append(program)
+      say("opened")
     case .notice(let text): say(text)
     case .offer(let message): offer(message)
     case .panel(let panel, let notice):
       self.panel = panel
       if let notice { say(notice) }
-    case .messages(let before, let after):
+    case .messages(let before, let after, let marked):
+      panel = nil
       if before.isEmpty, after.isEmpty { return lack.newest = true }
-      loaded.replace(before: before, after: after)
+      loaded.replace(before: before, after: after, marking: marked)
       loaded.goOn(height / 2)
     case .end(let end): self.end = end
     }

@@ -7,9 +7,11 @@ struct Commands {
 
   init(_ acts: Conversing) { self.acts = acts }
 
-  /// - Parameter progress: called often during long work, with a description of the work.
+  /// - Parameters:
+  ///   - replaces: whether `/save` may replace files.
+  ///   - progress: called often during long work, with a description of the work.
   func perform(
-    _ entered: Entered, progress: @escaping (String) throws -> Void
+    _ entered: Entered, replaces: Bool = false, progress: @escaping (String) throws -> Void
   ) throws -> ChatModel.Outcome {
     guard case .command(let command, let rest) = entered else {
       if case .message(let text) = entered { try acts.send(text) }
@@ -20,13 +22,17 @@ struct Commands {
     case .edit: return try edit(rest)
     case .react: try acts.react(rest)
     case .delete: try acts.delete(rest)
+    case .forward: return .notice(try acts.forward(rest))
+    case .open: return .opened(try acts.open(rest, progress: progress))
+    case .save: return try save(rest, replaces, progress)
     case .attach: try acts.attach(rest, progress: progress)
     case .search: return try search(rest)
     case .digest: return try digest(rest)
     case .go: return try go(rest)
+    case .who: return try who()
     case .mute: return .notice(try acts.mute() ? "muted" : "no longer muted")
     case .list: return .end(.list)
-    case .help: return .panel(Panel(Entered.help), notice: nil)
+    case .help: return .panel(Panel(Entered.help, atTop: true), notice: nil)
     case .quit: return .end(.quit)
     }
     return .changed
@@ -37,18 +43,40 @@ struct Commands {
     guard let number = try number ?? acts.lastOwn()?.seq else {
       throw usage("you have sent nothing here that could be edited")
     }
-    if text.isEmpty { return .offer(try acts.messenger.messageToEdit(acts.message(number))) }
+    if text.isEmpty {
+      try acts.checkOwn(number, "edit")
+      return .offer(try acts.messenger.messageToEdit(acts.message(number)))
+    }
     try acts.edit(number, text)
     return .changed
   }
 
   private func search(_ words: String) throws -> ChatModel.Outcome {
     if words.allSatisfy(\.isWhitespace) { throw usage("write /search and the words to look for") }
-    let lines = try acts.search(words)
-    if lines.isEmpty { return .notice("nothing here matches '\(words)'; 'wor*' finds what begins with 'wor'") }
-    let count = counted(lines.count, "message")
-    let newest = lines.count < Conversing.mostFound ? "" : "the newest "
-    return .panel(Panel(lines.reversed()), notice: "\(newest)\(count); /go N goes to one, Esc back")
+    let found = try acts.search(words)
+    if found.isEmpty { return .notice("nothing here matches '\(words)'; 'wor*' finds what begins with 'wor'") }
+    let count = counted(found.count, "message")
+    let newest = found.count < Conversing.mostFound ? "" : "the newest "
+    return .panel(
+      Panel(hits: found.reversed()), notice: "\(newest)\(count); Up, Down and Enter go to one, Esc back")
+  }
+
+  /// Saves attachments; if a file has the name of one already, asks whether to replace the file.
+  private func save(
+    _ words: String, _ replaces: Bool, _ progress: (String) throws -> Void
+  ) throws -> ChatModel.Outcome {
+    do {
+      return .notice(try acts.save(words, replaces: replaces, progress: progress))
+    } catch let error as DMError where error.remedy == .nameFileOrReplace {
+      return .asks("\(error.message); Enter replaces it, or name another file")
+    }
+  }
+
+  private func who() throws -> ChatModel.Outcome {
+    let (lines, online) = try acts.who()
+    if lines.isEmpty { return .notice("nobody is here yet; a message begins the conversation") }
+    return .panel(
+      Panel(lines, atTop: true), notice: "\(counted(lines.count, "person", "people")), \(online) online; Esc back")
   }
 
   private func digest(_ words: String) throws -> ChatModel.Outcome {
@@ -59,7 +87,13 @@ struct Commands {
 
   private func go(_ words: String) throws -> ChatModel.Outcome {
     guard let number = Entered.number(words).0 else { throw usage("write /go and the number of a message") }
+    return try go(to: number)
+  }
+
+  /// - Throws: `unknown_message` for a number that the conversation does not have.
+  func go(to number: Int) throws -> ChatModel.Outcome {
     let (before, after) = try acts.pages.around(number)
-    return .messages(before: before, after: after)
+    let found = after.first?.seq
+    return .messages(before: before, after: after, marked: number < 0 || found == number ? found : nil)
   }
 }

@@ -26,14 +26,26 @@ struct Completion {
       return (word, before.hasPrefix("/") ? commands(word) : try names(word, model))
     }
     let rest = String(before[space...].dropFirst())
-    switch Entered.Command(rawValue: String(before[..<space].dropFirst())) {
+    let isFirst = rest == word
+    switch Entered.begun(before)?.command {
     case .attach: return (rest, try Conversing.files(rest))
+    case .save where !isFirst:
+      let path = String(rest.drop { $0 != " " }.dropFirst())
+      return (path, try Conversing.files(path))
     case .react where word.hasPrefix(":"): return (word, shortCodes(word))
-    case .edit where rest == word: return (word, numbers(word, model, of: \.isMine))
-    case .reply, .delete, .digest, .go, .react:
-      return (word, rest == word ? numbers(word, model) { _ in true } : try names(word, model))
+    case .edit where isFirst: return (word, numbers(word, model, of: \.isMine))
+    case .open where isFirst, .save: return (word, numbers(word, model) { !$0.attachments.isEmpty })
+    case .forward where !isFirst: return (word, try conversations(word))
+    case .reply, .delete, .digest, .go, .react, .forward:
+      return (word, isFirst ? numbers(word, model) { _ in true } : try names(word, model))
     default: return (word, try names(word, model))
     }
+  }
+
+  /// The newest conversations whose names begin with this word.
+  private func conversations(_ word: String) throws -> [Candidate] {
+    try messenger.conversations().map { TextFormat.name($0, for: messenger.identity.handle) }
+      .filter { $0.hasPrefix(word) }.prefix(10).map { ($0, visible($0)) }
   }
 
   private func commands(_ word: String) -> [Candidate] {
@@ -44,7 +56,8 @@ struct Completion {
   private func numbers(_ word: String, _ model: ChatModel, of isWanted: (Message) -> Bool) -> [Candidate] {
     var candidates: [Candidate] = []
     for message in model.loaded.entries.reversed().map(\.message) where isWanted(message) {
-      guard let seq = message.seq, "\(seq)".hasPrefix(word), let text = message.text else { continue }
+      guard let seq = message.seq, "\(seq)".hasPrefix(word) else { continue }
+      guard let text = message.text ?? message.attachments.first?.name else { continue }
       candidates.append(("\(seq) ", "\(seq) \(visible(message.sender.description)) \(TextFormat.quoted(text))"))
       if candidates.count == 5 { break }
     }

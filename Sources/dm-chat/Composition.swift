@@ -12,11 +12,38 @@ struct Composition {
   /// If the stored draft differs from this one, another program has saved the stored draft.
   private(set) var loadedDraft: String?
   private var keystrokes = KeystrokeClock()
+  /// The search with Ctrl-R among the texts that were entered; nil if there is none.
+  private(set) var search: HistorySearch?
 
-  /// - Parameter draft: the saved unsent text.
-  init(draft: String?) {
+  /// - Parameters:
+  ///   - draft: the saved unsent text.
+  ///   - entered: the texts that Ctrl-R and Ctrl-P find, oldest first.
+  init(draft: String?, entered: [String] = []) {
     loadedDraft = draft
+    line = EditedLine(taken: entered)
     if let draft { line.replace(draft) }
+  }
+
+  /// Applies a key to the search among the texts that were entered, or begins a search.
+  ///
+  /// - Returns: false if there is no search, or if the key ends it and must still be applied.
+  mutating func search(_ key: Key) -> Bool {
+    if search == nil {
+      if key == .searchHistory { search = HistorySearch(line) }
+      return key == .searchHistory
+    }
+    guard let result = search?.apply(key) else { return false }
+    switch result {
+    case .goesOn(let text): line.replace(text)
+    case .taken: search = nil
+    case .ended:
+      search = nil
+      return false
+    case .cancelled(let text):
+      search = nil
+      line.replace(text)
+    }
+    return true
   }
 
   var isOffered: Bool { line.text == offered?.text }
@@ -39,6 +66,7 @@ struct Composition {
   /// Empties the line after Enter; its text stays in the history of entered lines.
   mutating func finish() {
     _ = line.take()
+    search = nil
     keystrokes.stop()
   }
 
@@ -62,6 +90,7 @@ struct Composition {
   ///
   /// - Parameter before: the text of the line before the key was typed.
   mutating func strike(after before: String, at time: Int64) {
+    if search != nil { return }
     if line.isEmpty {
       keystrokes.stop()
     } else if line.text != before, !line.text.hasPrefix("/") || line.text.hasPrefix("/reply ") {

@@ -9,12 +9,14 @@ struct Conversing {
   /// A group is named by its id, because its title can change, and another group can then get that title.
   let conversation: ConversationReference
   private let name: String
+  /// The settings with which a carrier is started.
+  let settings: Settings
   /// The number of the first message that was unread when the conversation was opened; nil if there was none.
   private(set) var firstUnread: Int?
 
   /// - Throws: `unknown_user`, `unknown_conversation`, `ambiguous_title` or `not_allowed`.
-  init(_ messenger: Messenger, _ reference: ConversationReference) throws {
-    self.messenger = messenger
+  init(_ messenger: Messenger, _ reference: ConversationReference, _ settings: Settings = Settings()) throws {
+    (self.messenger, self.settings) = (messenger, settings)
     if case .direct = reference {
       (conversation, name) = (reference, reference.description)
     } else {
@@ -60,13 +62,26 @@ struct Conversing {
     try send(text, replyTo: number)
   }
 
-  func edit(_ number: Int, _ text: String) throws { try act(.text(text), on: number) }
+  func edit(_ number: Int, _ text: String) throws {
+    try checkOwn(number, "edit")
+    try act(.text(text), on: number)
+  }
+
+  /// Refuses to change a message that another user has sent.
+  ///
+  /// - Throws: `not_allowed`.
+  func checkOwn(_ number: Int, _ verb: String, _ end: String = "") throws {
+    let found = try messenger.messages(in: conversation, [RangeReference(from: number, to: number)]).first
+    guard let found, let seq = found.seq, !found.isMine, found.systemKind == nil else { return }
+    throw DMError(.notAllowed, "message \(seq) is \(found.sender)'s; you can \(verb) only your own\(end)")
+  }
 
   func delete(_ words: String) throws {
     let (number, rest) = Entered.number(words)
     guard let number, ["", "everyone"].contains(rest) else {
       throw usage("write /delete and the number of a message; with 'everyone' after it, your own goes for all")
     }
+    if !rest.isEmpty { try checkOwn(number, "delete", " for everyone") }
     try act(.delete(forEveryone: !rest.isEmpty), on: number)
   }
 
@@ -145,8 +160,8 @@ extension Conversing {
 
   static let mostFound = 100
 
-  /// The newest messages that match the words, as lines of text, the newest first.
-  func search(_ words: String) throws -> [String] {
+  /// The newest messages that match the words, as lines of text with the numbers of the messages, the newest first.
+  func search(_ words: String) throws -> [(line: String, number: Int?)] {
     var request = SearchRequest(words)
     request.conversations = [conversation]
     request.newestFirst = true
@@ -155,11 +170,11 @@ extension Conversing {
     var people = People(messenger.identity.handle)
     people.add(try participants())
     let results = try messenger.search(request)
-    var lines: [String] = []
+    var found: [(String, Int?)] = []
     while case let batch = try results.next(), !batch.isEmpty {
-      lines += batch.map { TextFormat.line($0.message, $0.snippet, people, in: name) }
+      found += batch.map { (TextFormat.line($0.message, $0.snippet, people, in: name), $0.message.seq) }
     }
-    return lines
+    return found
   }
 }
 
@@ -176,7 +191,7 @@ extension Conversing {
   /// The typed path, without the quotes that a terminal puts around the path of a dropped file, as in `'/tmp/a b'`.
   ///
   /// `~/` at the start of the path becomes the home folder.
-  private static func path(_ words: String) throws -> String {
+  static func path(_ words: String) throws -> String {
     var path = words
     while path.last == " " { path.removeLast() }
     for quote in ["'", "\""] where path.count > 1 && path.hasPrefix(quote) && path.hasSuffix(quote) {

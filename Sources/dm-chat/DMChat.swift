@@ -13,7 +13,9 @@ package struct DMChat: Program {
       ("dm-chat bob", "open the conversation with bob; /help shows the commands and the keys"),
       ("dm-chat +ops", "open the conversation of a group"), ("dm-chat", "choose a conversation from the list"),
       ("dm-chat --plain bob", "print the conversation line by line, without moving the cursor"),
-    ], writes: [])
+    ],
+    topics: [("Commands, typed in the window", Entered.commands), ("Keys", Entered.keys)],
+    refused: [Common.json, Common.text, Common.quiet], writes: [])
 
   package static func run(_ call: Invocation) throws {
     let arguments = call.arguments
@@ -39,8 +41,13 @@ package struct DMChat: Program {
     do {
       var next = try conversation ?? Picker(call, window).run()
       while let conversation = next {
-        guard try Chat(call, window, conversation).run() == .list else { break }
-        next = try Picker(call, window).run(back: conversation)
+        let (end, here) = try show(conversation, call, window)
+        next =
+          switch end {
+          case .quit: nil
+          case .list: try Picker(call, window, from: here).run()
+          case .other(let other): other
+          }
       }
     } catch {
       window.leave()
@@ -48,5 +55,15 @@ package struct DMChat: Program {
     }
     window.leave()
     window.ending?.end()
+  }
+
+  /// Shows a conversation until the user leaves it.
+  ///
+  /// - Returns: how they left, and a reference to the conversation that stays right if its title changes.
+  private static func show(
+    _ conversation: ConversationReference, _ call: Invocation, _ window: Window
+  ) throws -> (ChatModel.End, ConversationReference) {
+    let chat = try Chat(call, window, conversation)
+    return (try chat.run(), chat.reference)
   }
 }

@@ -34,6 +34,8 @@ struct LoadedMessages {
   /// The height of the screen when `settle` last finished; nil if the messages or the scroll position have changed
   /// since then.
   private var settledHeight: Int?
+  /// The number of the message that `/go` has shown, which is in reverse.
+  private(set) var marked: Int?
   /// The number of the first unread message, which has a separator line above it.
   var firstUnread: Int?
   /// How many messages were unread when the window opened.
@@ -56,8 +58,11 @@ struct LoadedMessages {
 
   /// Replaces the messages with some from the middle of the conversation,
   /// and puts the first of `after` at the bottom of the screen.
-  mutating func replace(before: [Message], after: [Message]) {
+  ///
+  /// - Parameter number: the number of a message that is shown in reverse.
+  mutating func replace(before: [Message], after: [Message], marking number: Int? = nil) {
     entries = (before + after).map { Entry($0) }
+    marked = number
     (hasOlder, hasNewer, settledHeight) = (true, true, nil)
     bottom = Bottom(index: min(before.count, entries.count - 1), hidden: 0)
   }
@@ -193,7 +198,7 @@ extension LoadedMessages {
   }
 
   /// Scrolls to the newest message in memory.
-  mutating func goToEnd() { (bottom, settledHeight) = (nil, nil) }
+  mutating func goToEnd() { (bottom, settledHeight, marked) = (nil, nil, nil) }
 
   /// Whether the rows of a screen of this height are there, so that `settle` has nothing to do.
   func isSettled(_ height: Int) -> Bool { settledHeight.map { height <= $0 } ?? false }
@@ -259,17 +264,6 @@ extension LoadedMessages {
     return block(index, layout).count
   }
 
-  private func madeRows(of index: Int, _ layout: Layout) -> [[UInt8]] {
-    layout.rows(of: TextFormat.line(entries[index].message, people, isIntroduced: isIntroduced(index)))
-  }
-
-  /// Whether a message is the first one in memory of its sender on its day.
-  private func isIntroduced(_ index: Int) -> Bool {
-    let entry = entries[index]
-    let before = entries[..<index].reversed().prefix { $0.day == entry.day }
-    return !before.contains { $0.message.sender == entry.message.sender }
-  }
-
   /// The rows of a message, including the lines above it for a new day and for unread messages.
   private func block(_ index: Int, _ layout: Layout) -> [[UInt8]] {
     let message = entries[index].message
@@ -278,7 +272,9 @@ extension LoadedMessages {
       above += layout.rows(of: TextFormat.dayLine(message.createdAt))
     }
     if let seq = message.seq, seq == firstUnread { above += layout.rows(of: TextFormat.unreadLine(unreadCount)) }
-    return above + (entries[index].rows ?? madeRows(of: index, layout))
+    var rows = entries[index].rows ?? madeRows(of: index, layout)
+    if let marked, message.seq == marked, !rows.isEmpty { rows[0] = reversed(rows[0]) }
+    return above + rows
   }
 
   /// The rows that fit on the screen, and their messages.

@@ -10,9 +10,14 @@ struct Loader {
 
   /// A model of the conversation, and the cursor at which its events continue; the cursor is nil if there is
   /// no store yet.
-  func begin(_ layout: Layout) throws -> (ChatModel, Cursor?) {
-    var model = ChatModel(acts.conversation, try acts.existing(), layout)
+  ///
+  /// - Parameter commands: the commands of the user's history, oldest first.
+  func begin(_ layout: Layout, commands: [String] = []) throws -> (ChatModel, Cursor?) {
+    let conversation = try acts.existing()
     let (newest, cursor) = try pages.newest(isOpening: true)
+    // The user's messages come from the store and not from a file, so that a deleted text is not kept.
+    let texts = newest.filter { $0.isMine && $0.expiresAt == nil }.compactMap(\.text)
+    var model = ChatModel(acts.conversation, conversation, layout, entered: commands + texts)
     model.loaded.people.add(try acts.participants())
     model.loaded.replace(newest)
     try lookForPresence(&model)
@@ -36,6 +41,7 @@ struct Loader {
       try fetch(&model)
       model.lack = ChatModel.Lack()
       try settle(&model)
+      try name(&model)
     } catch let error as DMError {
       model.say(acts.text(of: error), isFault: true)
       model.loaded.halt()
@@ -53,6 +59,21 @@ struct Loader {
     if model.lack.newest { model.loaded.replace(try pages.newest().messages) }
     let changed = model.loaded.held(coalesced(model.lack.changed.sorted { $0.lowerBound < $1.lowerBound }))
     if !changed.isEmpty { model.loaded.renew(changed, try pages.messages(changed)) }
+  }
+
+  /// Reads the message that the command in the line names.
+  private func name(_ model: inout ChatModel) throws {
+    guard let number = model.numberInLine else { return model.named = nil }
+    if number == model.named?.number { return }
+    model.named = (number, nil)
+    do {
+      model.named?.message = try acts.messenger.messages(
+        in: acts.conversation, [RangeReference(from: number, to: number)]
+      ).first
+    } catch let error as DMError where !error.code.isFatal {
+      // The conversation does not exist yet, so it has no such message.
+      return
+    }
   }
 
   /// Reads the pages that the screen needs.

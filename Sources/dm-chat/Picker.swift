@@ -12,19 +12,23 @@ final class Picker {
   var conversations: [Conversation] = []
   var chosen = 0
   private var isNew = true
+  /// The conversation from which the user came, to which Esc goes back; nil if there is none.
+  private let back: ConversationReference?
+  /// The handles of the users of the store, read when a name is typed that no conversation has.
+  private lazy var people = Result { Set(try messenger.users(limit: 10_000).map(\.handle)) }
   /// An error that is shown until the next key, instead of the help for the keys.
   var fault: String?
 
-  init(_ call: Invocation, _ window: Window) throws {
+  init(_ call: Invocation, _ window: Window, from back: ConversationReference? = nil) throws {
     self.call = call
+    self.back = back
     self.window = window
     messenger = try call.messenger()
     window.forget()
   }
 
-  /// - Parameter back: the conversation to return when the user presses Esc.
   /// - Returns: the conversation to open; nil to end the program.
-  func run(back: ConversationReference? = nil) throws -> ConversationReference? {
+  func run() throws -> ConversationReference? {
     var query = EventQuery()
     query.kinds = [.message, .messageUpdated, .messageDeleted, .conversationUpdated]
     query.marksDelivered = false
@@ -74,6 +78,7 @@ final class Picker {
     case .down, .next, .tab: chosen += 1
     case .pageUp: chosen -= 10
     case .pageDown: chosen += 10
+    case .nextUnread: chosen = conversations.indices.first { $0 > chosen && isUnread($0) } ?? preselected
     case .redraw: window.forget()
     case .escape: filter.replace("")
     default:
@@ -92,7 +97,7 @@ final class Picker {
   /// Reads the list.
   ///
   /// Keeps the chosen conversation if it is still listed. If none was listed before, chooses the conversation whose
-  /// name was typed, or else the first.
+  /// name was typed, or else the first; if no name was typed, `preselected`.
   private func load() throws {
     let isLost = chosen < 0 && !conversations.isEmpty
     let id = conversations.indices.contains(chosen) ? conversations[chosen].id : nil
@@ -106,7 +111,28 @@ final class Picker {
     // If the chosen conversation is no longer listed, none is chosen until the next key.
     chosen =
       conversations.firstIndex { $0.id == id }
-      ?? (id == nil && !isLost ? conversations.firstIndex { names.contains(TextFormat.name($0, for: me)) } ?? 0 : -1)
+      ?? (id != nil || isLost
+        ? -1
+        : filter.isEmpty
+          ? preselected : conversations.firstIndex { names.contains(TextFormat.name($0, for: me)) } ?? 0)
+  }
+
+  private func isUnread(_ index: Int) -> Bool {
+    conversations[index].unreadCount > 0 && conversations[index].mutedUntil == nil && !isBack(index)
+  }
+
+  /// Whether the user came from this conversation.
+  private func isBack(_ index: Int) -> Bool {
+    let conversation = conversations[index]
+    guard case .direct(let handle) = back else { return back == .id(conversation.id) }
+    let others = conversation.participants.filter { $0 != messenger.identity.handle }
+    return !conversation.isGroup && (others.first ?? messenger.identity.handle) == handle
+  }
+
+  /// The first conversation that has unread messages and is not muted, other than the one from which the user came; else
+  /// the first other one.
+  private var preselected: Int {
+    conversations.indices.first(where: isUnread) ?? conversations.indices.first { !isBack($0) } ?? 0
   }
 }
 
@@ -124,12 +150,24 @@ extension Picker {
     let end = rows.count
     let state =
       conversations.isEmpty
-      ? filter.isEmpty ? "no conversations yet; type a name" : "Enter begins a conversation with that name"
+      ? try filter.isEmpty ? "no conversations yet; type a name" : promise
       : "Enter opens, Up and Down choose, letters search, Ctrl-D leaves"
     let said = fault.map { Mark.alert("-- \(visible($0)) --") } ?? Mark.faint(cut("-- \(state) --", width))
     rows += screen.rows(of: said)
     let typed = LineRows(filter, width: width, prompt: "/ ")
     rows.append(Array(typed.rows[typed.row].utf8))
-    window.draw(rows, cursor: (rows.count - 1, typed.beforeCursor), clearingFrom: end)
+    window.draw(rows, cursor: (rows.count - 1, typed.beforeCursor), endingAt: end)
+    window.show(title: "dm")
+  }
+
+  /// What Enter does with a name that no listed conversation has.
+  private var promise: String {
+    get throws {
+      let handle = Handle(typed: filter.text.without("@"))
+      let isPerson = try people.get().contains(handle)
+      return isPerson
+        ? "Enter begins a conversation with \(visible(handle.description))"
+        : "no conversation and no user here has that name"
+    }
   }
 }

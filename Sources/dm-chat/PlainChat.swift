@@ -16,7 +16,7 @@ final class PlainChat {
     self.call = call
     let messenger = try call.messenger()
     let chosen = try conversation ?? Self.choose(call, messenger, &lines)
-    acts = try Conversing(messenger, chosen)
+    acts = try Conversing(messenger, chosen, call.settings)
     page = MessagePage(messenger, [acts.conversation], isPlain: true)
   }
 
@@ -118,10 +118,14 @@ extension PlainChat {
         try acts.edit(number, text)
       case .react: try acts.react(rest)
       case .delete: try acts.delete(rest)
+      case .forward: return [try acts.forward(rest)]
+      case .open: _ = try acts.open(rest) { _ in }
+      case .save: return [try acts.save(rest, replaces: false) { _ in }]
+      case .who: return try acts.who().lines
       case .attach: try acts.attach(rest) { _ in }
       case .search:
-        let lines = try acts.search(rest)
-        return lines.isEmpty ? ["nothing here matches"] : lines.reversed()
+        let found = try acts.search(rest)
+        return found.isEmpty ? ["nothing here matches"] : found.reversed().map(\.line)
       case .digest: return try DigestLines(acts).made(of: rest)
       case .mute: return [try acts.mute() ? "muted" : "no longer muted"]
       case .help: return Entered.plainHelp

@@ -76,7 +76,7 @@ import Testing
     var window = try window()
     let typing = try #require(try bob.typing(in: ConversationReference("alice")))
     let shown = typing.show()
-    try window.follow(untilState: { $0.hasSuffix(": bob is typing --") })
+    try window.follow(untilState: { $0 == "-- bob is typing --" })
     typing.hide(unlessShownSince: shown)
     try window.follow(untilState: { !$0.contains("typing") })
   }

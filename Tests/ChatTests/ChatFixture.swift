@@ -39,6 +39,8 @@ struct ChatFixture {
         case .enter: try enter()
         case .complete: try Completion(messenger: messenger).complete(&model)
         case .offerOwn(let limit): model.offer(try loader.acts.lastOwn(before: limit))
+        case .go(let number): model.update(try Commands(loader.acts).go(to: number))
+        case .nextUnread: model.update(next: try loader.acts.nextUnread())
         case .redraw, nil: break
         }
       } catch let error as DMError {
@@ -52,8 +54,10 @@ struct ChatFixture {
   private mutating func load() throws { if model.isStale { try loader.load(&model) } }
 
   private mutating func enter() throws {
-    let entered = try Entered(model.composition.line.text)
-    model.update(try Commands(loader.acts).perform(entered) { _ in })
+    model.closePanel()
+    let text = model.composition.line.text
+    let isConfirmed = model.takeAsked() == text
+    model.update(try Commands(loader.acts).perform(Entered(text), replaces: isConfirmed) { _ in })
   }
 
   mutating func type(_ text: String) throws { for character in text { try press(.character(character)) } }
@@ -83,8 +87,15 @@ struct ChatFixture {
     }
   }
 
-  /// All rows that the window shows.
-  var rows: [String] { render(model).rows.map { String(decoding: $0, as: UTF8.self) } }
+  /// All rows that the window shows, without the marks of the row that `/go` shows in reverse.
+  var rows: [String] { rawRows.map { $0.replacing(text: "\u{1B}[7m", with: "") } }
+
+  private var rawRows: [String] { render(model).rows.map { String(decoding: $0, as: UTF8.self) } }
+
+  /// The rows in reverse.
+  var marked: [String] {
+    rawRows.filter { $0.contains("\u{1B}[7m") }.map { $0.replacing(text: "\u{1B}[7m", with: "") }
+  }
 
   /// The rows of the conversation or panel.
   var conversation: [String] { Array(rows.prefix(render(model).end)) }

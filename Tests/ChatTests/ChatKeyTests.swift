@@ -37,7 +37,7 @@ import Testing
   @Test func `a command that fails stays in the input line, and the state line says why`() throws {
     var window = try window()
     for (line, fault) in [
-      ("/nothing", "there is no command '/nothing'"), ("/go", "write /go and the number"),
+      ("/nothing", "there is no command '/nothing'"), ("/go", "write /go and the number"), ("/r", "/reply or /react"),
       ("/edit 1 mine", "bob"), ("/react", "write /react"), ("/delete x", "write /delete"),
       ("/attach /nowhere/at/all", "/nowhere/at/all"), ("/list now", "takes nothing after it"),
     ] {
@@ -96,9 +96,10 @@ import Testing
   @Test func `the text of a command replaces the conversation until Esc is pressed`() throws {
     var window = try window()
     try window.enter("/help")
-    #expect(window.state == "-- bob, offline, PageUp shows more, Esc goes back --")
-    try window.press(.pageUp, .pageUp)
+    #expect(window.state == "-- bob, offline, PageDown shows more, Esc goes back --")
     #expect(window.conversation.first?.contains("/reply N TEXT") == true)
+    try window.press(.pageDown, .pageDown, .pageDown, .pageDown)
+    #expect(window.conversation.last?.contains("Ctrl-C") == true)
     try window.press(.escape)
     #expect(window.texts.last == "text 40")
     try window.press(.pageUp)
@@ -107,7 +108,9 @@ import Testing
     try window.press(.escape)
     #expect(window.texts == texts, "the conversation keeps its position")
     try window.enter("/search 'text 7'")
-    #expect(window.conversation.count == 1 && window.state == "-- 1 message; /go N goes to one, Esc back --")
+    #expect(
+      window.conversation.count == 1
+        && window.state == "-- 1 message; Up, Down and Enter go to one, Esc back --")
   }
 
   @Test func `an input of many lines leaves two thirds of the window to the conversation`() throws {
@@ -186,11 +189,12 @@ import Testing
       .enter, .newline, .tab, .escape, .left, .right, .up, .down, .home, .end, .pageUp, .pageDown, .wordLeft,
       .wordRight,
       .backspace, .delete, .deleteWordLeft, .deleteWordRight, .deleteToStart, .deleteToEnd, .yank, .previous, .next,
-      .redraw, .paste("two\nlines"), .character("/"), .character("1"), .character(" "), .character("你"),
+      .redraw, .searchHistory, .paste("two\nlines"), .character("/"), .character("1"), .character(" "), .character("你"),
     ]
     let lines = [
       "/go 1", "/go 17", "/go -3", "/go 99", "/search text", "/help", "/edit 2", "/edit", "/reply 3 yes", "/react 🎉",
-      "/delete 5", "/delete 6 everyone", "/mute", "/attach /etc", "/attach /etc/shadow/", "//", "/", "@bob",
+      "/delete 5", "/delete 6 everyone", "/who", "/forward 3 carol", "/save 3 /nowhere/x", "/open 3", "/s", "/rep -1 x",
+      "/mute", "/attach /etc", "/attach /etc/shadow/", "//", "/", "@bob",
     ]
     for step in 0..<300 {
       switch Int.random(in: 0..<10, using: &random) {

@@ -10,6 +10,8 @@ dm-user add bob --display-name 'Bob Ångström' --as alice -q
 dm-user add carol --as alice -q
 dm-send --as alice bob 'hi bob' -q
 
+# The program that /open runs; its copies are in a folder of the test.
+export DM_OPENER="$work/opener --now" XDG_RUNTIME_DIR="$work"
 window a 60 14 'dm-chat --as alice bob'
 window b 60 14 'dm-chat --as bob alice'
 shows a '*1 you (✓✓ read): hi bob*-- Bob Ångström (bob), online --*>*' 'what the other has on the screen is read'
@@ -28,6 +30,7 @@ tmux -L "$$-b" paste-buffer -p -r -b clip
 shows b '*> first*second*line*' 'a paste is one text'
 keys b Enter
 shows a '*3 Bob Ångström (bob): first*second*line*' 'and one message'
+is "$(tmux -L "$$-a" display-message -p '#{pane_title}')" '(1) bob - dm' 'which the title of the other window counts'
 server=$$-b
 seen '*3 Bob Ångström (bob, ✓*'
 is "$(echo "$shown" | grep -c unread)" 0 'after which nothing is new'
@@ -68,7 +71,13 @@ shows a '5 messages since 1: points are guesses*-- /go N goes to a message, Esc 
 keys a Escape
 text a '/search first'
 keys a Enter
-shows a '*bob:3 Bob Ångström (bob): *first*1 message; /go N*' '/search'
+shows a '*> *bob:3 Bob Ångström (bob): *first*1 message; Up, Down and Enter go to one, Esc back --*' '/search'
+keys a Enter
+shows a '*3 Bob Ångström (bob): first*6 alice (✓✓ read): /slash*-- Bob Ångström (bob), online --*' 'Enter goes to the message that was found'
+case $(tmux -L "$server" capture-pane -p -e) in
+  *"$(printf '\033[7m')"*) is good good 'which is in reverse' ;;
+  *) is bad good 'which is in reverse' ;;
+esac
 keys a Escape
 shows a '*6 you (✓✓ read): /slash*' 'and back'
 echo content >"$work/a file.txt"
@@ -77,6 +86,43 @@ keys a Tab
 shows a '*> /attach *a file.txt*' 'Tab completes a file'
 keys a Enter
 shows b "*7 alice (file 'a file.txt' 8 bytes):*" '/attach'
+cat >"$work/opener" <<'EOF'
+#!/bin/sh
+[ -t 0 ] || [ -t 1 ] || [ -t 2 ] || printf '%s\n' "$#" "$1" "$2" "$(cat "$2")" "$(stat -c %a "$2")" >"$HOME/opened.new"
+mv "$HOME/opened.new" "$HOME/opened"
+EOF
+chmod +x "$work/opener"
+text b '/open 7'
+keys b Enter
+shows b '*-- opened --*' '/open'
+tries=0
+until [ -e "$work/opened" ] || [ $tries -gt 2000 ]; do
+  tries=$((tries + 1))
+  sleep 0.01
+done
+like "$(cat "$work/opened")" "2
+--now
+/*/a_file.txt
+content
+600" 'runs the program of DM_OPENER without a shell and without the terminal, with a copy that has a plain name'
+text b "/save 7 $work/saved"
+keys b Enter
+shows b '*-- saved as *saved*' '/save'
+is "$(cat "$work/saved")" content 'writes a file'
+text b "/save 7 $work/opener"
+keys b Enter
+shows b '*is there already; Enter*replaces it*> /save 7*' 'but does not replace another one'
+keys b C-u
+is "$(head -c 2 "$work/opener")" '#!' 'which stays'
+text b '/who'
+keys b Enter
+shows b '*•*alice, online*•*Bob Ångström (bob), you*2 people, 2 online*' '/who'
+keys b Escape
+text b '/forward 2 carol'
+keys b Enter
+shows b '*-- forwarded to carol --*' '/forward'
+is "$(dm-tail --as carol bob | jq -r '.text + " of " + .forwarded_from')" 'one two Y of alice' 'sends the message to another conversation'
+keys b Escape
 text a '/mute'
 keys a Enter
 shows a '*-- muted --*' '/mute'
@@ -86,7 +132,7 @@ text a '/re'
 keys a Tab
 shows a '*-- /reply  /react --*> /re*' 'Tab shows the commands that begin like that'
 keys a p Tab 5 Tab
-shows a '*-- Bob*muted --*> /reply 5*' 'and completes one'
+shows a '*-- answers 5 alice*muted --*> /reply 5*' 'and completes one'
 keys a C-u
 text a 'well @b'
 keys a Tab
@@ -129,7 +175,7 @@ case $shown in *-icanon*) is bad good 'lines are edited by the terminal again' ;
 # After kill -9 the next prompt has the terminal as it was.
 text a 'clear; stty -g >"$HOME/before"; dm-chat --as alice bob'
 keys a Enter
-shows a '*-- Bob Ångström*>*' 'a window'
+shows a '*-- Bo*(bob)*>*' 'a window'
 text a 'half a line'
 shows a '*> half a line*' 'with a text'
 kill -9 "$(program a)"
@@ -138,6 +184,40 @@ text a 'stty -g >"$HOME/after"; clear; echo "a b" | cat'
 keys a Enter
 shows a '*a b*\$' 'the shell takes lines'
 is "$(cat "$work/after")" "$(cat "$work/before")" 'and the terminal has its modes'
+
+text a 'printf "\033[?1049l"; clear'
+keys a Enter
+
+# Changes of size leave no copies of messages in the scrollback.
+tmux -L "$$-a" clear-history
+text a 'printf "\033]2;mine\007"; clear; dm-chat --as alice bob'
+keys a Enter
+shows a '*-- Bo*(bob)*>*' 'a window'
+for size in '50 12' '70 18' '40 10' '60 20'; do
+  tmux -L "$$-a" resize-window -x "${size% *}" -y "${size#* }"
+  text a x
+  shows a '*> x*' 'a window of another size'
+  keys a C-u
+  shows a '*muted --?>' 'is drawn again'
+done
+keys a C-u C-d
+seen '*\$'
+is "$(tmux -L "$$-a" capture-pane -p -S - | grep -c ': one two Y')" 1 'and after leaving, each message is there once'
+is "$(tmux -L "$$-a" display-message -p '#{pane_title}')" mine 'and the terminal has its title'
+
+# A crash, and signals that the program does not expect: the terminal is as it was.
+for signal in SEGV ABRT USR1 TERM HUP; do
+  text a 'ulimit -c 0; clear; stty -g >"$HOME/before"; dm-chat --as alice bob'
+  keys a Enter
+  shows a '*-- Bo*(bob)*>*' 'a window'
+  kill -$signal "$(program a)"
+  seen '*\$'
+  is "$(tmux -L "$$-a" display-message -p '#{alternate_on}')" 0 "after SIG$signal the normal screen is back"
+  text a 'stty -g >"$HOME/after"; clear'
+  keys a Enter
+  seen '\$*'
+  is "$(cat "$work/after")" "$(cat "$work/before")" 'and the terminal has its modes'
+done
 
 # Ten thousand messages, and back to the first.
 tmux -L "$$-a" resize-window -x 60 -y 20

@@ -36,7 +36,7 @@ shows a '*881 bob: message 881*-- bob, offline, Esc*' 'a negative number counts 
 text a '/go 9223372036854775807'
 keys a Enter
 shows a "*there is no message '9223372036854775807'*> /go 9223372036854775807*" 'a number that is too large is an error'
-like "$shown" "*conversation has 900 --*" 'which is shown whole'
+like "$shown" '*conversation has 900*' 'which is shown whole'
 keys a C-u Escape
 shows a '*bob: message 900*-- bob, offline --*' 'Esc goes to the end'
 seq 1300 | sed 's/^/later /' | dm-send --lines --as bob alice -q
@@ -68,9 +68,9 @@ shows a '*bob: later 1300*-- bob, offline --*' 'and the window stays'
 # Help that is longer than the window.
 text a '/help'
 keys a Enter
-shows a '*Ctrl-C*-- *PageUp shows more*' 'the end of the help'
-keys a PageUp
-shows a '*/reply N TEXT*Esc goes back*' 'and PageUp shows its beginning'
+shows a '*/reply N TEXT*-- *PageDown shows more*' 'the beginning of the help'
+keys a -N 5 PageDown
+shows a '*Ctrl-C*Esc goes back*' 'and PageDown shows its end'
 keys a Escape
 shows a '*bob: later 1300*-- bob, offline --*' 'Esc goes back'
 text a '/search'
@@ -86,7 +86,7 @@ tmux -L "$$-a" resize-window -x 60 -y 14
 # The list.
 text a '/list'
 keys a Enter
-shows a '*>*bob*carol*Enter opens*' 'the list'
+shows a '*bob*> *carol*Enter opens*' 'the list, in which another conversation is chosen'
 once a "carol$enter"
 shows a '*carol: hello*-- carol, offline --*' 'a name that is typed with Enter at once opens that conversation'
 text a '/list'
@@ -183,6 +183,7 @@ dm-send --as alice --draft carol 'from the other' -q
 keys a C-c
 seen '*\$'
 is "$(dm-list --as alice carol | jq -c .draft_text)" '"from the other\nchanged elsewhere and here"' 'keeps both drafts'
+for name in bob carol +ops; do dm-read --as alice "$name" --all -q; done
 text a 'clear; dm-chat --as alice'
 keys a Enter
 shows a '*>*Enter opens*' 'the list'

@@ -3,6 +3,8 @@
 # shellcheck disable=SC2154 # 'shown' is set by 'seen'.
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/windows.sh"
+# The screen is read without attributes, because /go shows its message in reverse.
+attributes=
 export HOME="$work" TERM=xterm-256color NO_COLOR=1 TZ=UTC
 
 dm-user add alice --as alice -q

@@ -87,7 +87,7 @@ first() {
 # terminal is that of tmux with the socket 'server', which leaves out spaces at the ends of lines.
 seen() {
   tries=0
-  while shown=$(tmux -L "$server" capture-pane -pe); do
+  while shown=$(tmux -L "$server" capture-pane "-p${attributes-e}"); do
     # shellcheck disable=SC2254
     case $shown in $1) return ;; esac
     tries=$((tries + 1))

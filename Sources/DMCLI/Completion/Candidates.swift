@@ -129,7 +129,7 @@ final class Completion {
   ///
   /// A long and a short name are two candidates.
   private func options() -> [Candidate] {
-    ((command.options + (arguments.action?.options ?? [])).map(\.declaration) + command.common).flatMap { option in
+    ((command.options + (arguments.action?.options ?? [])).map(\.declaration) + command.offered).flatMap { option in
       [option.long.map { "--\($0)" }, option.short.map { "-\($0)" }].compactMap(\.self).map {
         Candidate(value: $0, meaning: option.help)
       }

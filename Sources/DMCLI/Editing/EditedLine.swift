@@ -16,7 +16,16 @@ package struct EditedLine {
   /// Whether the last key deleted text into `killed`, so that the next deletion is added to `killed`.
   private var isKilling = false
 
-  package init(_ text: String = "") { before = text }
+  /// - Parameter taken: texts that were entered earlier, oldest first, for the history.
+  package init(_ text: String = "", taken: [String] = []) {
+    before = text
+    for text in taken where self.taken.last != text { self.taken.append(text) }
+    history = self.taken + [text]
+    historyIndex = self.taken.count
+  }
+
+  /// The texts that were entered, the newest first.
+  package var entered: ReversedCollection<[String]> { taken.reversed() }
 
   package var text: String { before + after }
   package var isEmpty: Bool { before.isEmpty && after.isEmpty }
@@ -48,7 +57,7 @@ package struct EditedLine {
   /// Applies a key to the line.
   ///
   /// - Returns: whether the text or the cursor changed; false for keys that the caller handles: Enter, TAB, Escape,
-  ///   Page Up and Page Down, Ctrl-L, and Ctrl-D on an empty line.
+  ///   Page Up and Page Down, Ctrl-L, Ctrl-R, Alt-A, and Ctrl-D on an empty line.
   package mutating func apply(_ key: Key) -> Bool {
     let wasKilling = isKilling
     isKilling = false
@@ -73,7 +82,7 @@ package struct EditedLine {
     case .deleteWordRight: return killRight(to: after.endOfFirstWord, wasKilling)
     case .deleteToStart: return killLeft(to: before.startOfLastLine, wasKilling)
     case .deleteToEnd: return killRight(to: after.endOfFirstLine, wasKilling)
-    case .enter, .tab, .escape, .pageUp, .pageDown, .redraw: return false
+    case .enter, .tab, .escape, .pageUp, .pageDown, .redraw, .searchHistory, .nextUnread: return false
     }
   }
 

@@ -26,6 +26,10 @@ package enum Key: Equatable, Sendable {
   case endOfInput
   /// Ctrl-L.
   case redraw
+  /// Ctrl-R.
+  case searchHistory
+  /// Alt-A.
+  case nextUnread
 }
 
 extension Key {
@@ -44,6 +48,7 @@ extension Key {
     case 0x0C: self = .redraw
     case 0x0E: self = .next
     case 0x10: self = .previous
+    case 0x12: self = .searchHistory
     case 0x15: self = .deleteToStart
     case 0x17: self = .deleteWordLeft
     case 0x19: self = .yank
@@ -59,6 +64,7 @@ extension Key {
     case UInt8(ascii: "b"), UInt8(ascii: "B"): self = .wordLeft
     case UInt8(ascii: "f"), UInt8(ascii: "F"): self = .wordRight
     case UInt8(ascii: "d"), UInt8(ascii: "D"): self = .deleteWordRight
+    case UInt8(ascii: "a"): self = .nextUnread
     default: return nil
     }
   }

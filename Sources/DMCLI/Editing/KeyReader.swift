@@ -26,10 +26,21 @@ package struct KeyReader {
 
   package init() {}
 
+  /// The keys that these bytes complete.
+  ///
+  /// The key Alt-A leaves the conversation. If a letter follows it in the same read, as in a text that a macro or a slow
+  /// connection has put after Esc, the keys are Esc and `a`: otherwise the rest of the text would come into another
+  /// conversation.
   package mutating func keys(_ bytes: some Sequence<UInt8>) -> [Key] {
     for byte in bytes { take(byte) }
     defer { keys = [] }
-    return keys
+    guard keys.contains(.nextUnread) else { return keys }
+    return keys.indices.flatMap { index -> [Key] in
+      guard keys[index] == .nextUnread, index + 1 < keys.count, case .character = keys[index + 1] else {
+        return [keys[index]]
+      }
+      return [.escape, .character("a")]
+    }
   }
 
   /// True while the last ESC can still be either the Escape key or the start of a sequence.

@@ -1,10 +1,10 @@
-internal import DMKit
+internal import DMModel
 package import DMSystem
 
 /// The terminal of standard input and output as a window: rows that are drawn in place, and keys.
 ///
-/// The window is drawn on the normal screen of the terminal. The alternate screen is not used: after a program is killed,
-/// the shell restores the terminal's modes, but the terminal stays in the alternate screen.
+/// The window is drawn on the alternate screen, which has no scrollback, so that a change of size leaves no copies of
+/// rows. When the window closes, the rows of the last page are printed on the normal screen.
 package final class Window {
   package enum Event {
     case key(Key)
@@ -25,8 +25,12 @@ package final class Window {
   private var mustPause = false
   /// The rows that are on the terminal.
   private var drawn: [[UInt8]] = []
-  /// The index of the first row that is cleared when the window closes.
+  /// The index of the first row that is not printed when the window closes.
   private var end = 0
+  /// The title that the terminal has; nil if it is unknown.
+  private var title: String?
+  /// Whether the terminal may get titles and notifications: the console of Linux prints parts of them.
+  private let hasTitle: Bool
   /// Called before Ctrl-Z stops the process.
   package var beforePause: () -> Void = {}
   /// The signal that ends the program.
@@ -40,8 +44,11 @@ package final class Window {
   /// - Throws: `io_error`.
   package init() throws {
     interrupts = try Interrupts()
-    terminal = try KeyTerminal(bracketsPastes: true)
-    makeRoom()
+    hasTitle = try environment("TERM") != "linux"
+    // The alternate screen is mode 1049 of xterm; 22 and 23 of XTWINOPS push and pop the title (Xterm Control Sequences).
+    terminal = try KeyTerminal(
+      bracketsPastes: true, entering: "\u{1B}[?1049h" + (hasTitle ? "\u{1B}[22;2t" : ""),
+      leaving: (hasTitle ? "\u{1B}[23;2t" : "") + "\u{1B}[0m\u{1B}[H\u{1B}[J\u{1B}[?1049l")
   }
 
   /// Descriptors that become readable when there is an event.
@@ -125,12 +132,6 @@ package final class Window {
 
   // MARK: Drawing
 
-  /// Scrolls the screen's contents away, so that the user can scroll back to them.
-  private func makeRoom() {
-    terminal.show(Array(repeating: UInt8(ascii: "\n"), count: max(0, (terminalSize?.rows ?? 24) - 1)))
-    drawn = []
-  }
-
   /// Draws rows from the top of the screen, printing only changed ones, and places the cursor.
   ///
   /// The sequences are CUP, EL, ED and SGR (ECMA-48, section 8.3).
@@ -139,8 +140,8 @@ package final class Window {
   ///   - rows: the rows, each at most as wide as the screen; older rows below them are cleared.
   ///   - cursor: the row of the cursor, counted from 0, and the text before the cursor in that row. This text is
   ///     printed again to move the cursor, because terminals differ in the width of emoji.
-  ///   - end: the index of the first row that is cleared when the program ends.
-  package func draw(_ rows: [[UInt8]], cursor: (row: Int, beforeCursor: String), clearingFrom end: Int) {
+  ///   - end: the index of the first row that is not printed when the program ends.
+  package func draw(_ rows: [[UInt8]], cursor: (row: Int, beforeCursor: String), endingAt end: Int) {
     // Rows that do not fit are cut at the top.
     let above = max(0, rows.count - (terminalSize?.rows ?? 24))
     let rows = Array(rows.dropFirst(above))
@@ -161,24 +162,62 @@ package final class Window {
   /// Makes the next `draw` draw all rows, because something else may have been printed.
   package func forget() { drawn = [] }
 
-  /// Restores the terminal, and keeps only the rows above `end`; a second call does nothing.
+  /// Restores the terminal, and prints the rows of the last page above `end`; a second call does nothing.
   package func leave() {
     guard terminal.isTaken else { return }
-    terminal.show(movingCursor(to: end) + Array("\u{1B}[0m\u{1B}[J".utf8))
+    restore()
+    terminal.show([0x0D] + drawn.prefix(end).flatMap { $0 + Array("\u{1B}[0m\r\n".utf8) })
+  }
+
+  private func restore() {
+    title = nil
     terminal.restore()
   }
 
   /// Stops the process until it is continued.
+  ///
+  /// The last page is not printed, because the window comes back.
   ///
   /// - Returns: the keys that were typed before the stop, which are for the window and not for the shell, and then
   ///   `resized`.
   private func pause() -> [Event] {
     let before = lastKeys()
     beforePause()
-    leave()
+    restore()
     Signal.stop.raise()
     terminal.take()
-    makeRoom()
+    drawn = []
     return before + [.resized]
+  }
+}
+
+/// What the window tells the terminal besides its rows.
+extension Window {
+  /// Sets the title of the terminal's window: OSC 2 (Xterm Control Sequences).
+  ///
+  /// - Parameter title: may have any characters, because control characters are left out.
+  package func show(title: String) {
+    guard hasTitle, terminal.isTaken, title != self.title else { return }
+    self.title = title
+    terminal.show("\u{1B}]2;\(Self.harmless(title))\u{7}")
+  }
+
+  /// Shows a notification of the desktop, if the terminal can: OSC 777 of rxvt, which foot, Konsole and terminals with VTE
+  /// also have, or else OSC 9 of iTerm2.
+  ///
+  /// Other terminals ignore the sequence. Only one of the two is written, because some terminals have both.
+  package func notify(_ text: String) throws {
+    guard hasTitle, terminal.isTaken else { return }
+    let term = try environment("TERM") ?? ""
+    let hasVTE = try ["VTE_VERSION", "KONSOLE_VERSION"].contains { try environment($0) != nil }
+    // A text of OSC 9 that begins with a number and a semicolon would be another command in some terminals.
+    let text = "dm: " + Self.harmless(text).replacing(text: ";", with: ",")
+    let isRxvt = hasVTE || term.hasPrefix("rxvt") || term.hasPrefix("foot")
+    terminal.show(isRxvt ? "\u{1B}]777;notify;dm;\(text)\u{7}" : "\u{1B}]9;\(text)\u{7}")
+  }
+
+  /// At most 80 characters of a text, without the control characters that could end a sequence or begin another one.
+  private static func harmless(_ text: String) -> String {
+    String(String.UnicodeScalarView(text.unicodeScalars.prefix(80).filter { !isHidden($0) }))
   }
 }

@@ -75,7 +75,7 @@ struct KeyReaderTests {
       (.delete, ["\u{1B}[3~", "\u{1B}[3;5~", "\u{1B}[3^", "\u{1B}[3$"]), (.backspace, ["\u{7F}", "\u{8}"]),
       (.deleteWordLeft, ["\u{17}", "\u{1B}\u{7F}", "\u{1B}\u{8}"]), (.deleteWordRight, ["\u{1B}d", "\u{1B}D"]),
       (.deleteToStart, ["\u{15}"]), (.deleteToEnd, ["\u{B}"]), (.yank, ["\u{19}"]), (.previous, ["\u{10}"]),
-      (.next, ["\u{E}"]), (.endOfInput, ["\u{4}"]), (.redraw, ["\u{C}"]), (.tab, ["\t"]),
+      (.next, ["\u{E}"]), (.endOfInput, ["\u{4}"]), (.redraw, ["\u{C}"]), (.searchHistory, ["\u{12}"]), (.tab, ["\t"]),
       (.enter, ["\r", "\n", "\u{1B}OM"]), (.newline, ["\u{1B}\r", "\u{1B}\n"]),
     ] as [(Key, [String])])
   func `every escape sequence of a key gives that key`(key: Key, spellings: [String]) {
@@ -106,6 +106,13 @@ struct KeyReaderTests {
     #expect(keys("\u{1B}é") == [.escape, .character("é")])
     #expect(keys("\u{1B}\t") == [.escape, .tab])
     #expect(keys("\u{1B}\u{1B}x") == [.escape, .escape, .character("x")])
+  }
+
+  @Test func `Alt-A is a key, unless a letter follows in the same read`() {
+    #expect(keys("\u{1B}a") == [.nextUnread])
+    #expect(Reader().keys(Array("\u{1B}a\r\u{1B}a".utf8)) == [.nextUnread, .enter, .nextUnread])
+    let text = Reader().keys(Array("\u{1B}also".utf8))
+    #expect(text == [.escape, .character("a"), .character("l"), .character("s"), .character("o")])
   }
 
   @Test func `an ESC byte waits for a sequence, and is the key Esc when nothing follows`() {

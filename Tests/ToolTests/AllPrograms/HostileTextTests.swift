@@ -69,7 +69,8 @@ import Testing
       let outcome = try f.shell("printf '\\004' | script -qec '\(call)' /dev/null", as: "alice")
       #expect(outcome.status == .exit(0), "\(outcome.stdout)")
       // Removes the escape sequences that `Window` prints; no others are allowed.
-      let words = outcome.stdout.replacing(#/\u{1B}\[(\?2004[hl]|0m|[0-9]*H|J|K)/#, with: "")
+      let words = outcome.stdout.replacing(
+        #/\u{1B}\[(\?(2004|1049)[hl]|2[23];2t|0m|[0-9]*H|J|K)|\u{1B}\]2;[^\u{7}]*\u{7}/#, with: "")
       #expect(words.contains("-- ") && words.count > 20)
       let hidden = hiddenBytes(in: Array(words.utf8), allowing: [0x0A, 0x0D])
       #expect(hidden.isEmpty, "\(call): \(words)")

@@ -1,0 +1,76 @@
+internal import DMCLI
+internal import DMKit
+
+/// The lines of /help, of a search or of a digest, shown instead of the conversation.
+struct Panel {
+  private let lines: [String]
+  /// For the hits of a search: the number of the message of each line.
+  private let numbers: [Int?]
+  /// The line that Up and Down have chosen; nil if the lines are not to be chosen from.
+  private var chosen: Int?
+  /// How many rows are below the screen; a number that is too large stands for the largest possible one.
+  private var hidden: Int
+
+  /// - Parameter atTop: whether the first rows are shown first, instead of the last ones.
+  init(_ lines: [String], atTop: Bool = false) {
+    (self.lines, numbers, hidden) = (lines, [], atTop ? .max : 0)
+  }
+
+  /// Lines about messages, the last of which is chosen first.
+  init(hits: [(line: String, number: Int?)]) {
+    (lines, numbers, chosen, hidden) = (hits.map(\.line), hits.map(\.number), hits.count - 1, 0)
+  }
+
+  private func rows(_ index: Int, _ layout: Layout) -> [[UInt8]] {
+    guard let chosen else { return layout.rows(of: lines[index]) }
+    return layout.rows(of: (index == chosen ? Mark.strong("> ") : "  ") + lines[index])
+  }
+
+  /// The rows that fit, and the key that shows more rows: those above them, or if there are none, those below them.
+  func visible(_ height: Int, _ layout: Layout) -> (rows: [[UInt8]], more: String?) {
+    let rows = lines.indices.flatMap { self.rows($0, layout) }
+    let hidden = max(0, min(hidden, rows.count - height))
+    let above = rows.count - hidden - height
+    return (rows.dropLast(hidden).suffix(height), above > 0 ? "PageUp" : hidden > 0 ? "PageDown" : nil)
+  }
+
+  /// Scrolls back by some rows, or forward if the number is negative.
+  mutating func goBack(_ count: Int, height: Int, _ layout: Layout) {
+    let most = max(0, lines.indices.map { rows($0, layout).count }.reduce(0, +) - height)
+    hidden = max(0, min(min(hidden, most) + count, most))
+  }
+
+  // MARK: Choosing
+
+  var canChoose: Bool { chosen != nil }
+
+  /// The number of the chosen message; nil if none is chosen.
+  var number: Int? { chosen.flatMap { numbers[$0] } }
+
+  /// Chooses another line, and scrolls until it is on the screen.
+  mutating func choose(_ step: Int, height: Int, _ layout: Layout) {
+    guard let old = chosen else { return }
+    let index = min(max(0, old + step), lines.count - 1)
+    chosen = index
+    let below = lines.indices.dropFirst(index + 1).map { rows($0, layout).count }.reduce(0, +)
+    let above = below + rows(index, layout).count - height
+    hidden = max(0, min(max(hidden, above), below))
+  }
+}
+
+extension ChatModel {
+  /// Applies a key to the hits of a search.
+  ///
+  /// - Returns: nil if the key does something else; otherwise the number of the message to show, or nil if there is none.
+  mutating func choose(_ key: Key) -> Int?? {
+    guard composition.line.isEmpty, let panel, panel.canChoose else { return nil }
+    let height = height
+    switch key {
+    case .up, .previous: self.panel?.choose(-1, height: height, layout)
+    case .down, .next: self.panel?.choose(1, height: height, layout)
+    case .enter: return .some(panel.number)
+    default: return nil
+    }
+    return .some(nil)
+  }
+}

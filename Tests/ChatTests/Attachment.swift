@@ -1,0 +1,4 @@
+import DMKit
+
+/// Swift Testing also has a type `Attachment`.
+typealias Attachment = DMKit.Attachment
