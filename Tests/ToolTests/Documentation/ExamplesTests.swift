@@ -206,7 +206,7 @@ import Testing
     #expect(outcome.stdout.contains("$ dm-list --as bob --count\n3\n"))
     #expect(outcome.stdout.contains("$ dm-list --as bob --count\n1\n"))
     #expect(outcome.stdout.contains("it is "), "the bot has not answered")
-    #expect(outcome.stdout.contains("2 Bob B. (bob, edited, 👍 alice): all green again"))
+    #expect(outcome.stdout.contains("2 Bob B. (bob, edited, 👍 you): all green again"))
     #expect(outcome.stdout.contains("from-alice.jpg, 300 by 400 pixels"))
     #expect(outcome.stdout.contains("-- clock left --"))
   }
