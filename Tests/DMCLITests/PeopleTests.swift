@@ -81,6 +81,21 @@ struct PeopleTests {
   }
 
   @Test(arguments: [
+    ("lunch?", ""), ("at 12:30", ""), ("it is 09:23", ""), ("you: yes", "bob: "), ("alice：yes", "bob: "),
+    ("x:", "bob: "),
+    ("(image 'x' 1 KiB)", "bob: "), ("-- alice left --", "bob: "), ("Deleted by Alice", "bob: "), ("👍", "bob: "),
+  ])
+  func
+    `in a direct conversation, a preview has the name of the other user only if the text resembles a line with a name`(
+      text: String, start: String
+    )
+  {
+    var sent = message(text)
+    sent.conversation = ConversationLabel(title: nil, isGroup: false, reference: "bob")
+    #expect(unmarked(TextFormat.preview(of: sent, for: me, text)) == start + text)
+  }
+
+  @Test(arguments: [
     ("see https://a.test/x.", ["https://a.test/x"]), ("(http://a.test/(b)) end", ["http://a.test/(b)"]),
     ("https://a.test/ä", ["https://a.test/ä"]), ("xhttps://a.test ftp://b.test http:// https://?", []),
     ("<https://a.test/?q=1&r='2'>", ["https://a.test/?q=1&r="]), ("https://a.test\u{202E}evil", ["https://a.test"]),

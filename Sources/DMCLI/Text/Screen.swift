@@ -116,7 +116,9 @@ package struct Screen {
         return line[..<fill] + rule + line[fill...].dropFirst()
       }
       guard let notes = line.utf8.firstIndex(where: Mark.isNotes), let text = line.utf8.firstIndex(where: Mark.isText),
-        notes < text, line.utf8[notes..<text].count > columns / 3, mostColumns(of: line[notes..<text]) > columns / 3
+        notes < text, line.utf8[notes..<text].count > columns / 3,
+        // Without the space before the notes and the colon after them.
+        mostColumns(of: line[notes..<text]) - 2 > columns / 3
       else { return String(line) }
       return line[..<text] + "\n" + String(repeating: " ", count: indent) + line[text...].dropFirst(2)
     }.joined(separator: "\n")

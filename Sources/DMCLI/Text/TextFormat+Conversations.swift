@@ -46,8 +46,18 @@ extension TextFormat {
     let start = text.prefix(40)
     let words = ["deleted", "expired"]
     return start.first.map { !$0.isLetter && !$0.isNumber } ?? false
-      || start.unicodeScalars.contains { isEnd($0) && !$0.properties.isWhitespace }
+      || endsName(start)
       || words.contains { People.compared(String(start)).hasPrefix($0) }
+  }
+
+  /// Whether a text has a character that ends a name, other than the colon of a time.
+  private static func endsName(_ text: Substring) -> Bool {
+    let scalars = Array(text.unicodeScalars)
+    return scalars.indices.contains { index in
+      guard isEnd(scalars[index]), !scalars[index].properties.isWhitespace else { return false }
+      let around = [index - 1, index + 1].filter(scalars.indices.contains).map { scalars[$0] }
+      return around.count < 2 || around.contains { $0.properties.numericType == nil }
+    }
   }
 
   /// A line of the list: unread count, name, time, marks, and the last message.
