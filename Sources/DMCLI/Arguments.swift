@@ -233,7 +233,11 @@ extension Arguments {
   /// The error for a word that is not an action.
   func unknownAction(_ word: String) -> DMError {
     let near = meant(word, among: command.subcommands.map(\.name), actionSynonyms).map { "did you mean '\($0)'?" }
-    let hint = command.advice(forAction: word) ?? near ?? "one of: \(command.actionNames)"
+    let names = "one of: \(command.actionNames)"
+    // A message in place of an action: the action that the other operands mean is not guessed.
+    let isMessage = word.contains(":") && command.subcommands.contains { $0.operands.contains(text: "MESSAGE") }
+    let first = isMessage ? "an action comes before the message; \(names)" : names
+    let hint = command.advice(forAction: word) ?? near ?? first
     return usage("unknown action '\(word)'; \(hint)")
   }
 

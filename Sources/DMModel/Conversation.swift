@@ -116,7 +116,7 @@ package let titleLimit = 256
 package func checkTitle(_ title: String, as field: String = "title") throws {
   let fault: String? =
     title.isEmpty
-    ? "it is empty"
+    ? "it is empty; write one"
     : title.utf8.count > titleLimit
       ? "it is over \(titleLimit) bytes"
       : title.unicodeScalars.contains(where: isHidden)

@@ -3,7 +3,8 @@
 /// - Throws: `bad_time`, also for 0 and for more than a year of 366 days.
 package func duration(_ text: String) throws -> Duration {
   if let length = microseconds(of: text), (1...366 * 86_400_000_000).contains(length) { return .microseconds(length) }
-  throw DMError(.badTime, "'\(text)' is not a length of time up to a year; give 10s, 5m or 1h", subject: text)
+  throw DMError(
+    .badTime, "'\(text)' is not a length of time from 1s to 366d; give 10s, 5m or 1h", subject: text)
 }
 
 /// Reads a number and a unit (`s`, `m`, `h`, `d` or `w`) as microseconds; nil if the text is anything else.

@@ -1,3 +1,4 @@
+internal import CSystem
 internal import Glibc
 
 /// A signal to a process: signal(7).

@@ -142,7 +142,13 @@ extension DMConversation {
 
   static func setExpiry(_ call: Invocation) throws {
     let (conversation, lifetime) = try value("TIME", call)
-    let changed = try call.messenger().setExpiry(lifetime == "off" ? nil : duration(lifetime), of: conversation)
+    let length: Duration?
+    do {
+      length = try lifetime == "off" ? nil : duration(lifetime)
+    } catch let error as DMError where error.code == .badTime {
+      throw error.adding(", or 'off' for no end")
+    }
+    let changed = try call.messenger().setExpiry(length, of: conversation)
     try print(changed, call, lifetime == "off" ? "new messages stay" : "new messages expire after \(lifetime)")
   }
 

@@ -91,7 +91,9 @@ extension DMSend {
     }
     if let word = words.first {
       if arguments[lines] { throw arguments.unexpected(word) }
-      try arguments.refuse([fromDraft, forward]) { "unexpected '\(word)'; '\($0)' brings its own text" }
+      try arguments.refuse([fromDraft, forward]) {
+        "unexpected '\(word)'; '\($0)' brings its own text; send yours as a message of its own"
+      }
     }
     if try arguments[overflow] == .attach { try arguments.check([.excludes(overflow, [lines, draft])]) }
     if arguments[lines] { return .textLines(conversations[0]) }

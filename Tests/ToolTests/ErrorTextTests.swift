@@ -106,7 +106,7 @@ import Testing
     ("dm-tail --thread 3", "'3' alone names no message; write CONVERSATION:3"),
     ("dm-tail bob --text --all-fields", "'--all-fields' is for JSON; add --json"),
     ("dm-list --muted --unmuted", "'--muted' and '--unmuted' exclude each other"),
-    ("dm-send bob --wait-read soon hi", "'soon' is not a length of time up to a year; give 10s, 5m or 1h"),
+    ("dm-send bob --wait-read soon hi", "'soon' is not a length of time from 1s to 366d; give 10s, 5m or 1h"),
     ("dm-doctor stats --store /dev/none", "there is no store at '/dev/none'; name another --store, or restore one"),
   ])
   func `an error says what failed and what to type next`(call: String, text: String) throws {

@@ -100,6 +100,13 @@ done <<'END'
 *write: dm-conversation remove CONVERSATION USER || dm-conversation kick +ops carol
 *write --for 8h || dm-conversation mute bob 8h
 *usage: dm-conversation expire CONVERSATION TIME|off || dm-conversation expire bob
+*give 10s, 5m or 1h, or 'off' for no end || dm-conversation expire bob never
+*name another user, or act as somebody else with --as || dm-user block alice
+*it is empty; write one || dm-conversation create --title '' bob
+*from 1s to 366d; give 10s, 5m or 1h || dm-send bob --expires-in 0s hi
+*or leave it out || dm-send bob --nonce '' hi
+*an action comes before the message; one of: text,* || dm-edit bob:1 new
+*send yours as a message of its own || dm-send bob --forward 1 hi
 *dm-tail prints messages, dm-chat opens a window || dm-conversation open bob
 *a member can add you* || dm-conversation join +ops
 *write: dm-user block USER || dm-conversation block bob

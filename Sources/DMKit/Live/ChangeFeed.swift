@@ -35,7 +35,10 @@ final class ChangeFeed {
   }
 
   /// The keys of the conversations of the query; nil for all conversations that the user is in.
-  var conversations: [ConversationKey]? { selected?.conversation.map { [$0] } ?? chosen.keys }
+  var conversations: [ConversationKey]? {
+    if let selected, let conversation = selected.conversation { return [conversation] }
+    return chosen.keys
+  }
 
   var cursor: Cursor { Cursor(store: uuid, position) }
 
@@ -143,7 +146,8 @@ final class ChangeFeed {
     if row.kind == .status {
       guard isMember || row.user == viewer.user else { return }
       events += try statuses(row, after: delivered, viewer)
-    } else if let event = try event(row, isMember: isMember, viewer), selected?.takes(event, of: row) ?? true {
+    } else if let event = try event(row, isMember: isMember, viewer) {
+      if let selected, !selected.takes(event, of: row) { return }
       events.append(event)
     }
   }

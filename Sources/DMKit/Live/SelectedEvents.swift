@@ -1,7 +1,9 @@
 internal import DMStore
 
 /// Decides which events are about the messages of a query with a sender, mentions or a thread.
-struct SelectedEvents {
+///
+/// A class, because Swift 6.3.1 fails to optimize `ChangeFeed` with a value that changes in place here.
+final class SelectedEvents {
   /// The kinds of events that are about one message.
   static let kinds: Set<MessagingEvent.Kind> = [.message, .messageUpdated, .messageDeleted, .reaction]
 
@@ -26,7 +28,7 @@ struct SelectedEvents {
   }
 
   /// Whether the message of an event is selected; a new answer to the thread is added to it.
-  mutating func takes(_ event: MessagingEvent, of row: Changes.Row) -> Bool {
+  func takes(_ event: MessagingEvent, of row: Changes.Row) -> Bool {
     switch event {
     case .message(let message, _), .messageUpdated(let message, _):
       // Answers of other senders are a part of the thread, too.
