@@ -111,7 +111,8 @@ public struct Outgoing: Equatable, Sendable {
     guard let nonce else { return }
     guard (1...nonceLimit).contains(nonce.utf8.count), !nonce.contains(byte: 0) else {
       throw DMError(
-        .badField, nonce.isEmpty
+        .badField,
+        nonce.isEmpty
           ? "the nonce is empty; name what it stands for, such as 'backup-monday', or leave it out"
           : "a nonce has 1 to \(nonceLimit) bytes and no NUL; hash a longer one", subject: "nonce")
     }

@@ -101,7 +101,7 @@ done <<'END'
 *write --for 8h || dm-conversation mute bob 8h
 *usage: dm-conversation expire CONVERSATION TIME|off || dm-conversation expire bob
 *give 10s, 5m or 1h, or 'off' for no end || dm-conversation expire bob never
-*name another user, or act as somebody else with --as || dm-user block alice
+*name another user || dm-user block alice
 *it is empty; write one || dm-conversation create --title '' bob
 *from 1s to 366d; give 10s, 5m or 1h || dm-send bob --expires-in 0s hi
 *or leave it out || dm-send bob --nonce '' hi

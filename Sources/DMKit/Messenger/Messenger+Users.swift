@@ -110,7 +110,8 @@ extension Session {
   /// - Returns: whether the block was added or removed; false if nothing changed.
   func setBlocked(_ isBlocked: Bool, _ other: UserKey) throws -> Bool {
     guard other != me else {
-      throw try DMError(.notAllowed, "you cannot block yourself, '\(handle)'; name another user, or act as somebody else with --as", subject: handle.description)
+      throw try DMError(
+        .notAllowed, "you cannot block yourself, '\(handle)'; name another user", subject: handle.description)
     }
     guard try store.blocks.set(isBlocked, of: other, by: me, at: .now) else { return false }
     for conversation in try store.members.sharedConversations(me, other) {
