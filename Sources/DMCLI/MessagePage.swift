@@ -15,8 +15,6 @@ package struct MessagePage {
   private var shownNames: [Handle: String] = [:]
   /// The users of each conversation of the page.
   private var people: [Identifier: People] = [:]
-  /// The senders whose handles are on the page, for each conversation, since the last line of a day.
-  private var introduced: [Identifier: Set<Handle>] = [:]
   private let isPlain: Bool
   private let hasLinks: Bool
   /// Whether the lines are kept in a file or another program, where `Today` would soon be wrong.
@@ -40,10 +38,7 @@ package struct MessagePage {
     if isPlain { return try sentence(message) }
     var text = ""
     let today = TextFormat.day(message.createdAt)
-    if today != day {
-      text += TextFormat.dayLine(message.createdAt, now: isKept ? nil : .now) + "\n"
-      introduced = [:]
-    }
+    if today != day { text += TextFormat.dayLine(message.createdAt, now: isKept ? nil : .now) + "\n" }
     day = today
     if unread == nil {
       let found = try conversation.map(messenger.conversation)
@@ -51,20 +46,25 @@ package struct MessagePage {
     }
     if let unread, let seq = message.seq, seq == unread.first { text += TextFormat.unreadLine(unread.count) + "\n" }
     let name = conversation == nil ? try self.name(message.conversationID) : nil
-    let people = try people(of: message)
-    let isIntroduced = introduced[message.conversationID, default: []].insert(message.sender).inserted
+    let index = try people(of: message.conversationID)
+    let isIntroduced = people.values[index].introduces(message, on: today)
     return text
-      + TextFormat.line(message, people, isIntroduced: isIntroduced, in: name, address: address)
+      + TextFormat.line(message, people.values[index], isIntroduced: isIntroduced, in: name, address: address)
   }
 
   /// The users of the conversation of a message, among them its sender.
   package mutating func people(of message: Message) throws -> People {
-    let id = message.conversationID
-    var people = self.people[id] ?? People(messenger.identity.handle)
-    if self.people[id] == nil { people.add(try messenger.participants(of: .id(id))) }
-    people.learn(message.sender, message.senderName)
-    self.people[id] = people
-    return people
+    let index = try people(of: message.conversationID)
+    people.values[index].learn(message.sender, message.senderName)
+    return people.values[index]
+  }
+
+  private mutating func people(of id: Identifier) throws -> Dictionary<Identifier, People>.Index {
+    if let index = people.index(forKey: id) { return index }
+    var new = People(messenger.identity.handle)
+    new.add(try messenger.participants(of: .id(id)))
+    people[id] = new
+    return try people(of: id)
   }
 
   /// The file URL of an attachment's content (RFC 8089); nil if the page has no links, or if the content is not in the

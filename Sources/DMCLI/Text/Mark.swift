@@ -46,7 +46,8 @@ package enum Mark {
   ///
   /// Asterisks take columns, so they must be there before the text is wrapped.
   static func starred(_ text: String) -> String {
-    guard text.utf8.contains(where: { 0x18...0x19 ~= $0 }) else { return text }
+    let hasHit = text.utf8.withContiguousStorageIfAvailable { $0.contains { 0x18...0x19 ~= $0 } }
+    guard hasHit ?? true else { return text }
     return text.replacing(text: hitStart, with: "**").replacing(text: hitEnd, with: "**")
   }
 

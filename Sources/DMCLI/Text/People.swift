@@ -5,11 +5,25 @@ package import DMKit
 /// Messages of the reader are from `you`. A user has the handle beside their display name wherever somebody else could be
 /// meant by the name.
 package struct People {
+  /// A user as lines show them.
+  private struct Shown {
+    let displayName: String?
+    /// The display name, or else the handle; `you` for the reader.
+    let name: String
+    /// The display name in the form in which names are compared; nil if the name is the handle.
+    let compared: String?
+    let handle: String
+    /// The name in the user's look.
+    let colored: String
+    /// The day of the last line that had the handle beside the name.
+    var day = ""
+  }
+
   /// The reader.
   package let me: Handle
   /// The look of each participant, in the order of joining.
   private var looks: [Handle: Int] = [:]
-  private var displayNames: [Handle: String] = [:]
+  private var shown: [Handle: Shown] = [:]
   /// The first user with each name, in the form in which names are compared; nil for several users.
   private var bearers: [String: Handle?]
 
@@ -31,20 +45,53 @@ package struct People {
   /// - Returns: whether another user has a like name, and was the only one with it.
   @discardableResult
   package mutating func learn(_ user: Handle, _ displayName: String?) -> Bool {
-    displayNames[user] = displayName
+    if let old = shown[user], old.displayName == displayName { return false }
+    let made = made(user, displayName)
+    shown[user] = made
     var isNew = false
-    for name in [user.description, shortName(displayName, of: user)].compactMap(\.self) {
-      let compared = Self.compared(name)
-      switch bearers[compared] {
-      case .none: bearers[compared] = user
+    for name in [Self.compared(user.description), made.compared].compactMap(\.self) {
+      switch bearers[name] {
+      case .none: bearers[name] = user
       case .some(let bearer):
         if let bearer, bearer != user {
-          bearers[compared] = .some(nil)
+          bearers[name] = .some(nil)
           isNew = true
         }
       }
     }
     return isNew
+  }
+
+  /// Learns the name of the sender of a message.
+  ///
+  /// - Returns: whether this is the first message of the sender on this day.
+  mutating func introduces(_ message: Message, on day: String) -> Bool {
+    let user = message.sender
+    learn(user, message.senderName)
+    guard let index = shown.index(forKey: user), shown.values[index].day != day else { return false }
+    shown.values[index].day = day
+    return true
+  }
+
+  private func made(_ user: Handle, _ displayName: String?) -> Shown {
+    let compared = Self.compared(user.description)
+    // With an @, the handle cannot be taken for the reader's `you`.
+    let handle = (compared == Self.compared("you") ? "@" : "") + TextFormat.handle(user)
+    let own = TextFormat.plainName(displayName, of: user).map { cut($0, Self.width) }
+    let name = user == me ? "you" : own.map(Mark.body) ?? handle
+    return Shown(
+      displayName: displayName, name: name, compared: own.map(Self.compared), handle: handle,
+      colored: colored(user, name))
+  }
+
+  private func shown(_ user: Handle, _ displayName: String?) -> Shown {
+    if let learned = shown[user], learned.displayName == displayName { return learned }
+    return made(user, displayName)
+  }
+
+  private func isAmbiguous(_ user: Shown) -> Bool {
+    guard let name = user.compared, case .some(nil) = bearers[name] else { return false }
+    return true
   }
 
   /// The look of a user: those of participants are in the order of joining, those of others depend on the handle.
@@ -54,11 +101,12 @@ package struct People {
   func colored(_ user: Handle, _ text: String) -> String { Mark.person(look(of: user), text) }
 
   /// The name of a user within a line: `you`, a display name, or a handle.
-  func name(of user: Handle, _ displayName: String?? = nil) -> String {
+  ///
+  /// - Parameter displayName: nil for the name that was learned.
+  func name(of user: Handle, _ displayName: String? = nil) -> String {
     if user == me { return "you" }
-    let displayName = displayName ?? displayNames[user]
-    guard let name = shortName(displayName, of: user), !isAmbiguous(name) else { return unmistakable(user) }
-    return Mark.body(name)
+    let shown = displayName == nil ? shown[user] ?? made(user, nil) : shown(user, displayName)
+    return isAmbiguous(shown) ? shown.handle : shown.name
   }
 
   /// The sender of a message at the beginning of a line: the name, and after it in parentheses the handle, if it is
@@ -67,31 +115,13 @@ package struct People {
   /// - Parameter isIntroduced: whether the line has the handle in any case.
   func sender(of message: Message, isIntroduced: Bool, _ marks: [String]) -> String {
     let user = message.sender
-    if user == me { return colored(user, "you") + TextFormat.noted(marks) }
-    guard let name = shortName(message.senderName, of: user) else {
-      return colored(user, unmistakable(user)) + TextFormat.noted(marks)
-    }
-    let needsHandle = isIntroduced || isAmbiguous(name)
-    return colored(user, Mark.body(name)) + TextFormat.noted((needsHandle ? [unmistakable(user)] : []) + marks)
+    let shown = shown(user, message.senderName)
+    let needsHandle = shown.compared != nil && user != me && (isIntroduced || isAmbiguous(shown))
+    return shown.colored + TextFormat.noted(needsHandle ? [shown.handle] + marks : marks)
   }
 
   /// A handle within a line; `you` for the reader.
-  func handle(_ user: Handle) -> String { user == me ? "you" : unmistakable(user) }
-
-  /// A handle; with an @ before it if it could be taken for the reader's `you`.
-  private func unmistakable(_ user: Handle) -> String {
-    let isYou = Self.compared(user.description) == Self.compared("you")
-    return (isYou ? "@" : "") + TextFormat.handle(user)
-  }
-
-  private func isAmbiguous(_ name: String) -> Bool {
-    if case .some(nil) = bearers[Self.compared(name)] { true } else { false }
-  }
-
-  /// A display name as lines show it; nil if it equals the handle.
-  private func shortName(_ displayName: String?, of user: Handle) -> String? {
-    TextFormat.plainName(displayName, of: user).map { cut($0, Self.width) }
-  }
+  func handle(_ user: Handle) -> String { user == me ? "you" : (shown[user] ?? made(user, nil)).handle }
 
   /// The maximum number of columns of a name.
   private static let width = 24

@@ -34,7 +34,9 @@ extension TextFormat {
   ///
   /// A link shows its whole address, so no text can lead elsewhere than it says.
   static func linked(_ text: String) -> String {
-    guard text.contains(text: "://") else { return text }
+    // Most texts have no colon, for which one look at each byte is enough.
+    let hasColon = text.utf8.withContiguousStorageIfAvailable { $0.contains(UInt8(ascii: ":")) }
+    guard hasColon ?? true, text.contains(text: "://") else { return text }
     var (result, rest) = ("", text[...])
     while let start = nextAddress(in: rest) {
       let address = address(rest[start...])

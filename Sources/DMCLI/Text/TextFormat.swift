@@ -71,19 +71,27 @@ package enum TextFormat {
     address: (Attachment) -> String? = { _ in nil }
   ) -> String {
     if let announcement = announcement(message, people) {
-      return Mark.faint("\(start(of: message, in: conversation))\(announcement)")
+      return Mark.faint("\(clock(message.createdAt))\(start(of: message, in: conversation))\(announcement)")
     }
     let marks = marks(of: message, people, address)
-    var line = Mark.faint(clock(message.createdAt)) + start(of: message, in: conversation).dropFirst(5)
-    line += people.sender(of: message, isIntroduced: isIntroduced, marks) + ":"
-    if message.text != nil { line += Mark.text + " " + body(of: message, people) }
+    var line = Mark.faint(clock(message.createdAt)) + start(of: message, in: conversation)
+    line += people.sender(of: message, isIntroduced: isIntroduced, marks)
+    line += ":"
+    if message.text != nil {
+      line += Mark.text
+      line += " "
+      line += body(of: message, people)
+    }
     if let preview = message.linkPreview { line += "\n\(margin)\(self.line(preview))" }
     return line
   }
 
-  /// The time and the number of a message, at the beginning of its line.
+  /// What is between the time and the sender of a message: its number, after the name of the conversation.
   private static func start(of message: Message, in conversation: String?) -> String {
-    "\(clock(message.createdAt))  \(conversation.map { Mark.body($0) + ":" } ?? "")\(number(message)) "
+    var start = "  "
+    if let conversation { start += Mark.body(conversation) + ":" }
+    start += number(message)
+    return start + " "
   }
 
   /// The title of a page, and the name of its site: `↳ A page (Example)`.
