@@ -11,9 +11,10 @@ SLIM := $(addprefix -Xswiftc ,-Xfrontend -disable-implicit-string-processing-mod
 # Where the headers of these libraries are differs between systems. The libraries themselves are loaded when they are needed.
 HEADERS = $(foreach l,libpq libcurl libxml-2.0,$(patsubst -I%,-Xcc -I%,$(shell pkg-config --cflags-only-I $l)))
 # A start is a third shorter when the library of C++ is within the program and nothing in the program can be linked with:
-# see docs/decisions/0026. A linker takes the shared library where a folder has both.
+# see docs/decisions/0026. A linker takes the shared library where a folder has both. Nothing in the program unwinds its stack, so
+# that it needs no index of its frames, which would take 300 kB.
 LINK := -Xswiftc -use-ld=lld -Xswiftc -L.build/static \
-  $(addprefix -Xlinker ,--no-export-dynamic -z pack-relative-relocs -z now) -Xswiftc -Xclang-linker -Xswiftc -static-libgcc
+  $(addprefix -Xlinker ,--no-export-dynamic --no-eh-frame-hdr -O2 -z pack-relative-relocs -z now) -Xswiftc -Xclang-linker -Xswiftc -static-libgcc
 SUDO := $(if $(filter-out 0,$(shell id -u)),sudo)
 # Commands that a target needs in addition to those of a build, as COMMAND or COMMAND:DEBIAN-PACKAGE.
 TOOLS := pkg-config jq

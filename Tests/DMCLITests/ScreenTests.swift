@@ -62,4 +62,21 @@ struct ScreenTests {
     #expect(rows.count > 1)
     for row in rows { #expect(row.contains("\u{1B}[1m") && row.contains("\u{1B}[32m"), "\(row.debugDescription)") }
   }
+
+  @Test(arguments: zip([Screen.dark, Screen.light], [0.0, 1.0]))
+  func `the colors of a theme have a contrast of 4 or more on its background`(colors: [Int], background: Double) {
+    for color in colors {
+      let luminance = luminance(of: color)
+      let contrast = (max(luminance, background) + 0.05) / (min(luminance, background) + 0.05)
+      #expect(contrast >= 4, "\(color)")
+    }
+  }
+
+  /// The relative luminance (WCAG 2.1) of a color in the cube of xterm's 256 colors.
+  private func luminance(of color: Int) -> Double {
+    // What the sRGB values 0, 95, 135, 175, 215 and 255 of the cube are as linear light.
+    let steps = [0, 0.1144, 0.2423, 0.4287, 0.6795, 1]
+    let linear = [(color - 16) / 36, (color - 16) / 6 % 6, (color - 16) % 6].map { steps[$0] }
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+  }
 }

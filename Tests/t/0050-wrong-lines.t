@@ -86,8 +86,8 @@ done <<'END'
 *write a range, --up-to MESSAGE, --since WHEN, --before WHEN or --all || dm-read bob
 *write 57, 40..57, 40.. or ..57 || dm-read bob all
 *name a conversation, or add --everywhere || dm-read --all
-*write words, or one of --in, --from, --since, --before and --has || dm-search
-*use link, attachment, image or mention || dm-search --has pictures
+*write words, or one of --in, --from, --since, --before, --has and --file || dm-search
+*use link, attachment, image, video, audio, voice, file or mention || dm-search --has pictures
 *upper and lower case are the same; leave it out || dm-search -i lunch
 *into grep -E || dm-search --regex 'a.*b'
 *one of: text, delete, react, report* || dm-edit
@@ -135,8 +135,8 @@ done <<'END'
 *these are actions of 'dm doctor' || dm backup
 *'dm send bob --reply-to 3 yes' || dm --store x send bob hi
 *write 0s, 30s or 5m || dm-list --busy-timeout soon
-*write terminal, light, dark or mono || DM_THEME=pink dm-list --text
-*write off or wait, or leave it out || DM_SYNC=never dm-list
+*write terminal, light, dark or mono, or leave it out || DM_THEME=pink dm-list --text
+*write on, off or wait, or leave it out || DM_SYNC=never dm-list
 *write 0, 2s or 1m || DM_FRESH=now dm-list
 *write on or off, or leave it out || DM_UPGRADE_COPY=2 dm-list
 END

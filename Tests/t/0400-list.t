@@ -37,7 +37,7 @@ dm-read -q +g3 --all
 is "$(titles --unread)" "bob-carol " "what was read is unread no more"
 is "$(titles --archived)" "" "nothing is archived"
 is "$(titles --all | wc -w)" 13 "--all"
-like "$(dm-list --text --limit 1)" "     1  carol *  hi" "as text"
+like "$(dm-list --text --limit 1)" "    1  carol *  hi" "as text"
 dm-conversation -q mute carol
 is "$(titles --unmuted | wc -w) $(titles --unread --unmuted)" "12 " "--unmuted"
 is "$(dm-list --count) $(dm-list --count --unmuted)" "1 0" "--count --unmuted leaves out what is muted"

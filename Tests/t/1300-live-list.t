@@ -56,7 +56,7 @@ leave
 
 follow dm-list -f --as bob --text
 IFS= read -r text <&3
-like "$text" "        alice  *  you: mine" "as text"
+like "$text" "*alice  *  you: mine" "as text"
 leave
 is "$({ timeout 10 dm-list -f --as bob; echo $? >"$work/status"; } | head -n 1 | wc -l; cat "$work/status")" "1
 141" "it dies with its reader"

@@ -14,7 +14,7 @@ cp "$pages/examples/photo.jpg" .
 unescaped() {
   sed -e '/^\.Bd/d' -e 's/^\.Ed.*/---/' -e 's/\\&//g' -e 's/\\-/-/g' -e "s/\\\\(aq/'/g" -e 's/\\(ti/~/g' -e 's/\\(ha/^/g' \
     -e 's/\\(ga/`/g' -e 's/\\(dq/"/g' -e 's/\\\[u1F440\]/👀/g' -e 's/\\\[u1F44D\]/👍/g' -e 's/\\\[u2713\]/✓/g' \
-    -e 's/\\\[u2026\]/…/g' -e 's/\\e/\\/g'
+    -e 's/\\\[u2026\]/…/g' -e 's/\\\[u2500\]/─/g' -e 's/\\e/\\/g'
 }
 
 # introduction PAGE: the blocks of its section INTRODUCTION.

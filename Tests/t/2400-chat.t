@@ -32,23 +32,23 @@ keys b Enter
 shows a '*3 Bob Ångström (bob): first*second*line*' 'and one message'
 is "$(tmux -L "$$-a" display-message -p '#{pane_title}')" '(1) bob - dm' 'which the title of the other window counts'
 server=$$-b
-seen '*3 Bob Ångström (bob, ✓*'
+seen '*3 you (✓*'
 is "$(echo "$shown" | grep -c unread)" 0 'after which nothing is new'
 is "$(dm-tail --as bob alice -n 1 | jq -c .text)" '"first\nsecond [31m line"' 'without its control characters'
 text b "cafe$(printf '\314\201') 👨‍👩‍👧‍👦 end"
 keys b Left Left Left BSpace BSpace BSpace BSpace e Enter
-shows a '*4 Bob Ångström (bob): cafeend*' 'the cursor moves, and characters go, by what is seen as one'
+shows a '*4 Bob Ångström: cafeend*' 'the cursor moves, and characters go, by what is seen as one'
 
 # Commands.
 text a '/reply 4 yes'
 keys a Enter
-shows b "*5 alice (to 4 bob 'cafeend'): yes*" '/reply'
+shows b "*5 alice (to 4 you 'cafeend'): yes*" '/reply'
 text b '/react 5 :tada:'
 keys b Enter
-shows a '*5 you (to 4 bob *, 🎉 bob, ✓✓ read): yes*' '/react, with a short code; and the marks of a line are drawn again'
+shows a '*5 you (to 4 bob *, 🎉 bob, ✓✓ read):*yes*' '/react, with a short code; and the marks of a line are drawn again'
 text b '/react 🎉'
 keys b Enter
-shows a "*5 you (to 4 bob 'cafeend', ✓✓ read): yes*" 'the same reaction takes it back'
+shows a "*5 you (to 4 bob 'cafeend', ✓✓ read):*yes*" 'the same reaction takes it back'
 keys a Up
 shows a '*> /edit 5 yes*' 'the key Up edits the last message of the user'
 keys a Up
@@ -57,7 +57,7 @@ keys a Down BSpace Y Enter
 shows b '*2 alice (edited): one two Y*' '/edit'
 text b '/delete 4 everyone'
 keys b Enter
-shows a '*4 deleted by Bob Ångström*5 you (✓✓ read): yes*' '/delete, also of what an answer repeats'
+shows a '*4 deleted by Bob Ångström*5 you (to a deleted message, ✓✓ read):*yes*' '/delete, also of what an answer repeats'
 text a '/nothing'
 keys a Enter
 shows a "*there is no command '/nothing'*> /nothing*" 'an unknown command is an error, and stays'
@@ -73,7 +73,7 @@ text a '/search first'
 keys a Enter
 shows a '*> *bob:3 Bob Ångström (bob): *first*1 message; Up, Down and Enter go to one, Esc back --*' '/search'
 keys a Enter
-shows a '*3 Bob Ångström (bob): first*6 alice (✓✓ read): /slash*-- Bob Ångström (bob), online --*' 'Enter goes to the message that was found'
+shows a '*3 Bob Ångström (bob): first*6 you (✓✓ read): /slash*-- Bob Ångström (bob), online --*' 'Enter goes to the message that was found'
 case $(tmux -L "$server" capture-pane -p -e) in
   *"$(printf '\033[7m')"*) is good good 'which is in reverse' ;;
   *) is bad good 'which is in reverse' ;;

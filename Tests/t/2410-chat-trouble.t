@@ -100,9 +100,9 @@ shows a "*there is no user 'nobody'*/ nobody*" 'an unknown name is an error, and
 keys a C-u Down
 shows a '*bob*>*carol*/*' 'Down chooses'
 dm-send --as bob alice 'one more' -q
-shows a '*bob: one more*>*carol*/*' 'the chosen conversation stays chosen'
+shows a '*bob *one more*>*carol*/*' 'the chosen conversation stays chosen'
 dm-send --as carol alice 'on top' -q
-shows a '*>*carol: on top*bob: one more*/*' 'also where it goes to the top'
+shows a '*>*carol *on top*bob *one more*/*' 'also where it goes to the top'
 keys a C-d
 seen '*\$'
 
@@ -132,14 +132,14 @@ keys a Enter
 shows a '*bob: for members*-- +ops --*' 'a group'
 text a 'too late'
 dm-conversation remove --as bob +ops alice -q
-shows a '*bob removed alice*> too late*' 'from which the user is removed'
+shows a '*bob removed you*> too late*' 'from which the user is removed'
 keys a Enter
 shows a "*can only*read*> too late*" 'they cannot send'
 keys a C-c
-shows a '*bob removed alice*> too late*dm-chat: *can on*\$' 'a text that cannot be a draft is printed'
+shows a '*bob removed you*> too late*dm-chat: *can on*\$' 'a text that cannot be a draft is printed'
 text a 'clear; dm-chat --as alice +ops'
 keys a Enter
-shows a '*bob: for members*bob removed alice*-- +ops --*' 'a former member reads'
+shows a '*bob: for members*bob removed you*-- +ops --*' 'a former member reads'
 keys a C-d
 seen '*\$'
 dm-user block --as alice carol -q
@@ -229,7 +229,7 @@ shows a '*bob: unread as yet*-- cannot open *store.lock*> not now?  and then*' '
 rmdir "$DM_STORE/store.lock"
 mv "$work/lock" "$DM_STORE/store.lock"
 keys a Enter
-shows a '*bob: unread as yet*carol (*): not now?*and then*-- bob*' 'and is sent when it can be'
+shows a '*bob: unread as yet*you (*): not now?*and then*-- bob*' 'and is sent when it can be'
 keys a C-d
 seen '*\$*'
 

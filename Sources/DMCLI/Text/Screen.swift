@@ -213,6 +213,6 @@ package struct Screen {
   /// Six of the basic colors, which users can set in their terminal.
   private static let own = [36, 32, 33, 35, 34, 31]
   /// Six distinct colors of xterm's 256, for dark and for light backgrounds.
-  private static let dark = [81, 114, 215, 177, 186, 211]
-  private static let light = [25, 28, 130, 90, 30, 125]
+  static let dark = [81, 114, 215, 177, 186, 211]
+  static let light = [25, 28, 130, 90, 30, 125]
 }

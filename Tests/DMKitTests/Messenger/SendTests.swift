@@ -32,7 +32,7 @@ struct SendTests {
     let store = try TemporaryStore()
     let alice = try store.messenger("alice")
     let texts = [
-      "e\u{301} \u{E9}", "a\r\nb\n", " \t ", "\u{2028}\u{202E}\u{FEFF}", "\u{1B}[2J", "😀\u{200D}",
+      "e\u{301} \u{E9}", "a\r\nb\n", " \t x ", "\u{2028}\u{202E}\u{FEFF}", "\u{1B}[2J", "😀\u{200D}",
       "'; DROP TABLE user; --", "%_\\", "\"{}\"",
       String(repeating: "x", count: Outgoing.textLimit),
     ]
@@ -41,8 +41,9 @@ struct SendTests {
     #expect(back == texts.map { Array($0.utf8) })
   }
 
-  @Test func `a text has 1 byte to 64 KiB and no NUL`() throws {
+  @Test func `a text has 1 byte to 64 KiB that are not all white space, and no NUL`() throws {
     #expect(try code { try Outgoing(to: .direct("bob"), text: "") } == .emptyText)
+    #expect(try code { try Outgoing(to: .direct("bob"), text: " \t\n ") } == .emptyText)
     #expect(try code { try Outgoing(to: .direct("bob"), text: String(repeating: "x", count: 65_537)) } == .textTooLong)
     #expect(try code { try Outgoing(to: .direct("bob"), text: "a\u{0}b") } == .badField)
   }

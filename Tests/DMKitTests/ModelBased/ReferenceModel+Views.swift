@@ -39,7 +39,11 @@ extension ReferenceModel {
   private func reply(_ seq: Int, _ talk: Int, to user: User) -> Message.Reply? {
     let said = talks[talk].said[seq - 1]
     guard let id = said.id else { return nil }
-    if !sees(seq, talk, user) { return Message.Reply(id: id) }
+    if !sees(seq, talk, user) {
+      var reply = Message.Reply(id: id)
+      reply.isDeleted = reaches(seq, talk, user)
+      return reply
+    }
     return Message.Reply(id: id, seq: seq, sender: handle(said.sender), text: said.text.map { String($0.prefix(100)) })
   }
 

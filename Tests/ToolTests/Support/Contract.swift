@@ -21,6 +21,10 @@ enum Contract {
     if zip(arguments, arguments.dropFirst()).contains(where: { ["-o", "--output"].contains($0) && $1 == "-" }) {
       return false
     }
+    // The output is a database.
+    if program == "dm-doctor", arguments.contains("backup"), arguments.contains("-") { return false }
+    // The schemas have no null, which stands for each field that a record lacks.
+    if arguments.contains("--all-fields") { return false }
     var others = ["--help", "-h", "--version", "--schema", "--count", "--complete", "--plain"]
     // In dm-attach, --text is the text of the message.
     if program != "dm-attach" { others.append("--text") }
