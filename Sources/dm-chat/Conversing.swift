@@ -153,10 +153,10 @@ func unlessRefused<Result>(_ body: () throws -> Result?) throws -> Result? {
 }
 
 extension Conversing {
-  /// The participants in the order of joining; none for a direct conversation that does not exist yet.
-  func participants() throws -> [Participant] {
-    try existing() == nil ? [] : messenger.participants(of: conversation)
-  }
+  /// The participants in the order of joining.
+  ///
+  /// - Throws: `unknown_conversation` for a direct conversation that does not exist yet.
+  func participants() throws -> [Participant] { try messenger.participants(of: conversation) }
 
   static let mostFound = 100
 

@@ -18,7 +18,7 @@ func render(_ model: ChatModel) -> Frame {
   let (composed, row, beforeCursor) = model.composed
   let state = model.state
   let height = model.height(above: state.count + composed.count)
-  var seen: ArraySlice<LoadedMessages.Entry> = []
+  var seen: ArraySlice<LoadedMessage> = []
   var rows: [[UInt8]]
   if let panel = model.panel {
     rows = panel.visible(height, model.layout).rows
@@ -61,4 +61,15 @@ struct Layout {
   var height: Int { screen.rows ?? 24 }
 
   func rows(of text: String) -> [[UInt8]] { screen.rows(of: text) }
+
+  /// A row in reverse: SGR 7 (ECMA-48, section 8.3.117), repeated after each sequence that ends all attributes.
+  func reversed(_ row: [UInt8]) -> [UInt8] {
+    let (start, end) = (Array("\u{1B}[7m".utf8), Array("\u{1B}[0m".utf8))
+    var result = start
+    for (index, byte) in row.enumerated() {
+      result.append(byte)
+      if byte == end[3], row[...index].suffix(4).elementsEqual(end) { result += start }
+    }
+    return result
+  }
 }

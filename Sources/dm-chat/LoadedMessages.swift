@@ -5,15 +5,6 @@ internal import DMKit
 ///
 /// This type does not read the store: `settle` returns the side on which messages are missing, and `Pages` reads them.
 struct LoadedMessages {
-  struct Entry {
-    var message: Message
-    /// The rows of the message on the screen, made when they are first shown.
-    var rows: [[UInt8]]?
-    let day: String
-
-    init(_ message: Message) { (self.message, day) = (message, TextFormat.day(message.createdAt)) }
-  }
-
   /// The last message on the screen, and how many of its rows are below the screen.
   ///
   /// Scrolling only changes `hidden`, which may become negative or too large; `settle` then corrects both values. A
@@ -26,7 +17,7 @@ struct LoadedMessages {
   /// The side on which messages are missing: before or after those in memory.
   enum Side { case older, newer }
 
-  private(set) var entries: [Entry] = []
+  private(set) var entries: [LoadedMessage] = []
   /// Nil if the screen follows the end of the conversation.
   private var bottom: Bottom?
   private(set) var hasNewer = false
@@ -52,7 +43,7 @@ struct LoadedMessages {
 
   /// Replaces the messages with the newest ones, and scrolls to the end.
   mutating func replace(_ newest: [Message]) {
-    entries = newest.map { Entry($0) }
+    entries = newest.map { LoadedMessage($0) }
     (bottom, hasOlder, hasNewer, settledHeight) = (nil, newest.count >= Self.page, false, nil)
   }
 
@@ -61,7 +52,7 @@ struct LoadedMessages {
   ///
   /// - Parameter number: the number of a message that is shown in reverse.
   mutating func replace(before: [Message], after: [Message], marking number: Int? = nil) {
-    entries = (before + after).map { Entry($0) }
+    entries = (before + after).map { LoadedMessage($0) }
     marked = number
     (hasOlder, hasNewer, settledHeight) = (true, true, nil)
     bottom = Bottom(index: min(before.count, entries.count - 1), hidden: 0)
@@ -70,7 +61,7 @@ struct LoadedMessages {
   /// Adds older messages at the beginning, and drops the newest ones if there are too many.
   mutating func add(older: [Message]) {
     hasOlder = older.count == Self.page
-    entries.insert(contentsOf: older.map { Entry($0) }, at: 0)
+    entries.insert(contentsOf: older.map { LoadedMessage($0) }, at: 0)
     bottom?.index += older.count
     let kept = max(Self.most, (bottom?.index ?? entries.count) + 1)
     if entries.count > kept {
@@ -81,7 +72,7 @@ struct LoadedMessages {
 
   /// Adds newer messages at the end, and drops the oldest ones if there are too many.
   mutating func add(newer: [Message]) {
-    entries += newer.map { Entry($0) }
+    entries += newer.map { LoadedMessage($0) }
     forgetOldest()
   }
 
@@ -103,7 +94,7 @@ extension LoadedMessages {
     settledHeight = nil
     if let index = entries.lastIndex(where: { $0.message.id == message.id || $0.message.id == message.replaces }) {
       if message.seq == entries[index].message.seq {
-        entries[index] = Entry(message)
+        entries[index] = LoadedMessage(message)
         return
       }
       remove(at: index)
@@ -113,7 +104,7 @@ extension LoadedMessages {
     // Too many messages are in memory, so this one is read when the user scrolls forward.
     if bottom != nil, entries.count >= Self.most + Self.page { return hasNewer = true }
     let index = entries.lastIndex { $0.message.seq ?? .max <= number }.map { $0 + 1 } ?? 0
-    entries.insert(Entry(message), at: index)
+    entries.insert(LoadedMessage(message), at: index)
     if let bottom, bottom.index >= index { self.bottom?.index += 1 }
     forgetOldest()
   }
@@ -264,6 +255,18 @@ extension LoadedMessages {
     return block(index, layout).count
   }
 
+  /// The rows of a message, without the lines above it.
+  private func madeRows(of index: Int, _ layout: Layout) -> [[UInt8]] {
+    layout.rows(of: TextFormat.line(entries[index].message, people, isIntroduced: isIntroduced(index)))
+  }
+
+  /// Whether a message is the first one in memory of its sender on its day.
+  private func isIntroduced(_ index: Int) -> Bool {
+    let entry = entries[index]
+    let before = entries[..<index].reversed().prefix { $0.day == entry.day }
+    return !before.contains { $0.message.sender == entry.message.sender }
+  }
+
   /// The rows of a message, including the lines above it for a new day and for unread messages.
   private func block(_ index: Int, _ layout: Layout) -> [[UInt8]] {
     let message = entries[index].message
@@ -273,12 +276,12 @@ extension LoadedMessages {
     }
     if let seq = message.seq, seq == firstUnread { above += layout.rows(of: TextFormat.unreadLine(unreadCount)) }
     var rows = entries[index].rows ?? madeRows(of: index, layout)
-    if let marked, message.seq == marked, !rows.isEmpty { rows[0] = reversed(rows[0]) }
+    if let marked, message.seq == marked, !rows.isEmpty { rows[0] = layout.reversed(rows[0]) }
     return above + rows
   }
 
   /// The rows that fit on the screen, and their messages.
-  func visible(_ height: Int, _ layout: Layout) -> (rows: [[UInt8]], messages: ArraySlice<Entry>) {
+  func visible(_ height: Int, _ layout: Layout) -> (rows: [[UInt8]], messages: ArraySlice<LoadedMessage>) {
     var blocks: [[[UInt8]]] = []
     var (index, left) = (last.index, height)
     while left > 0, index >= 0 {

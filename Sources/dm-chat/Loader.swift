@@ -18,7 +18,7 @@ struct Loader {
     // The user's messages come from the store and not from a file, so that a deleted text is not kept.
     let texts = newest.filter { $0.isMine && $0.expiresAt == nil }.compactMap(\.text)
     var model = ChatModel(acts.conversation, conversation, layout, entered: commands + texts)
-    model.loaded.people.add(try acts.participants())
+    if conversation != nil { model.loaded.people.add(try acts.participants()) }
     model.loaded.replace(newest)
     try lookForPresence(&model)
     model.blocked = try blocked()
@@ -49,11 +49,12 @@ struct Loader {
   }
 
   private func fetch(_ model: inout ChatModel) throws {
-    if model.lack.conversation || model.lack.people { model.loaded.take(try acts.participants()) }
     if model.lack.conversation {
       model.conversation = try acts.existing()
       try lookForPresence(&model)
     }
+    let lacksPeople = model.lack.conversation || model.lack.people
+    if lacksPeople, model.conversation != nil { model.loaded.take(try acts.participants()) }
     if model.lack.blocked { try lookForBlocked(&model) }
     if model.lack.names { model.typingNames = try model.typing.map(acts.messenger.shownName) }
     if model.lack.newest { model.loaded.replace(try pages.newest().messages) }

@@ -201,7 +201,12 @@ extension DMConversation {
 extension DMConversation {
   static func change(_ change: OwnChange, _ call: Invocation) throws {
     _ = try call.arguments.operand(0, "CONVERSATION")
-    let conversations = try call.arguments.operands.map(ConversationReference.init)
+    try self.change(change, call.arguments.operands.map(ConversationReference.init), call)
+  }
+
+  private static func change(
+    _ change: OwnChange, _ conversations: [ConversationReference], _ call: Invocation
+  ) throws {
     for changed in try call.messenger().change(change, in: conversations) {
       try print(changed, call, words(change, of: changed))
     }
@@ -210,9 +215,7 @@ extension DMConversation {
   static func setName(_ call: Invocation) throws {
     let (conversation, name) = try value("NAME", call)
     let bare = name.without("+")
-    for changed in try call.messenger().change(.named(bare.isEmpty ? nil : bare), in: [conversation]) {
-      try print(changed, call, words(.named(bare.isEmpty ? nil : bare), of: changed))
-    }
+    try change(.named(bare.isEmpty ? nil : bare), [conversation], call)
   }
 
   /// A description of a change.

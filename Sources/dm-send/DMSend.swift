@@ -35,8 +35,7 @@ extension DMSend {
   static let options: [any Declared] =
     [
       to, lines, replyTo, quote, nonce, once, consumer, stopAtFailed, skipFailed, edit, draft, fromDraft, forward,
-      expiresIn,
-      lossy, overflow, attach, preview, ifAny, wait, waitRead,
+      expiresIn, lossy, overflow, attach, preview, ifAny, wait, waitRead,
     ] + PreparationArguments.options
 
   static let rules: [Rule] = [

@@ -13,9 +13,7 @@ import Testing
   private let bob: Messenger
 
   init() throws {
-    store = try TemporaryStore()
-    bob = try store.messenger("bob")
-    for text in ["one", "two", "three"] { try bob.say(text, to: "alice") }
+    (store, bob) = try ChatFixture.store(withTextsOfBob: ["one", "two", "three"])
   }
 
   private func window() throws -> ChatFixture { try ChatFixture(store, as: "alice", "bob") }

@@ -29,6 +29,14 @@ struct ChatFixture {
     follower = try Follower(messenger, query)
   }
 
+  /// A store in which Bob has sent these texts to Alice.
+  static func store(withTextsOfBob texts: [String]) throws -> (TemporaryStore, bob: Messenger) {
+    let store = try TemporaryStore()
+    let bob = try store.messenger("bob")
+    for text in texts { try bob.say(text, to: "alice") }
+    return (store, bob)
+  }
+
   mutating func press(_ keys: Key...) throws { try press(keys) }
 
   /// Presses keys whose bytes come in one write.

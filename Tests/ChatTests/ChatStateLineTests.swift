@@ -6,15 +6,13 @@ import Testing
 @testable import StoreSupport
 @testable import TestSupport
 
-/// The line between the conversation and the input line, and what is told outside of the window.
+/// The line between the conversation and the input line, the title of the window, and notifications.
 @Suite struct ChatStateLineTests {
   private let store: TemporaryStore
   private let bob: Messenger
 
   init() throws {
-    store = try TemporaryStore()
-    bob = try store.messenger("bob")
-    for number in 1...40 { try bob.say("text \(number)", to: "alice") }
+    (store, bob) = try ChatFixture.store(withTextsOfBob: (1...40).map { "text \($0)" })
   }
 
   private func window(columns: Int = 60) throws -> ChatFixture {

@@ -31,5 +31,5 @@ is "$(dm-user --as alice add zoe | jq '.created_at | test("^[0-9-]{10}T[0-9:]{8}
   "times are UTC with microseconds"
 # Who acts, and is not there yet, learns how to get there.
 like "$(DM_STORE="$work/new" DM_USER=zoe script -qec 'dm-user add bob' /dev/null </dev/null)" \
-  '*dm-user: to add yourself, type: dm-user add zoe*' 'an acting user who does not exist is told how to add themselves'
+  '*dm-user: to add yourself, type: dm-user add zoe*' 'a hint says how an acting user who does not exist is added'
 done_testing

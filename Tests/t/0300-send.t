@@ -115,7 +115,7 @@ like "$(typed 'dm-send bobb')" "*dm-send: there is no user 'bobb'*" "a message t
 case $(typed 'dm-send bobb') in *Ctrl-D*) no=asked ;; *) no=refused ;; esac
 is "$no" refused "is refused before it is typed"
 like "$(typed 'dm-send bob carol hello')" "*'carol' is a part of the text; to send to both, write --to bob --to carol*" \
-  "a second name is a part of the text, and the user is told so"
+  "a second name is a part of the text, as a note says"
 case $(typed 'dm-send bob nobody hello') in *'a part of'*) no=said ;; *) no=quiet ;; esac
 is "$no" quiet "but not if it is no name"
 for call in 'dm-send -q bob' 'dm-send bob <words' 'dm-send bob 2>/dev/null' 'dm-send bob words' 'dm-send bob --attach words'; do

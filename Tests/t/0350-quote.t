@@ -20,7 +20,7 @@ is "$(dm-send --to bob --to +ops --quote bob:2 both | jq -c '[.is_group, .reply_
   '[false,2] [true,null] ' "an answer only where it was said"
 is "$(EDITOR='sh -c "echo written >>\"\$0\""' dm-send bob --quote 2 --edit x | jq -r .text)" \
   "$(printf '> own\nxwritten')" "the editor begins with it"
-exits 65 "and must be told more" env EDITOR=true dm-send bob --quote 2 --edit
+exits 65 "a quotation alone is not sent" env EDITOR=true dm-send bob --quote 2 --edit
 exits 65 "a quotation alone is no message" sh -c 'dm-send bob --quote 2 </dev/null'
 exits 66 "what is not there" dm-send bob --quote 999 x
 dm-edit -q delete bob:2

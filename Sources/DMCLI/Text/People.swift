@@ -36,30 +36,19 @@ package struct People {
   package mutating func add(_ participants: [Participant]) {
     for participant in participants {
       if looks[participant.handle] == nil { looks[participant.handle] = looks.count }
-      _ = learn(participant.handle, participant.displayName)
+      learn(participant.handle, participant.displayName)
     }
   }
 
   /// Learns the name of a user.
-  ///
-  /// - Returns: whether another user has a like name, and was the only one with it.
-  @discardableResult
-  package mutating func learn(_ user: Handle, _ displayName: String?) -> Bool {
-    if let old = shown[user], old.displayName == displayName { return false }
+  package mutating func learn(_ user: Handle, _ displayName: String?) {
+    if let old = shown[user], old.displayName == displayName { return }
     let made = made(user, displayName)
     shown[user] = made
-    var isNew = false
     for name in [Self.compared(user.description), made.compared].compactMap(\.self) {
-      switch bearers[name] {
-      case .none: bearers[name] = user
-      case .some(let bearer):
-        if let bearer, bearer != user {
-          bearers[name] = .some(nil)
-          isNew = true
-        }
-      }
+      let bearer = bearers[name, default: user]
+      bearers[name] = .some(bearer == user ? user : nil)
     }
-    return isNew
   }
 
   /// Learns the name of the sender of a message.

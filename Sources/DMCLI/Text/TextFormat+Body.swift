@@ -14,20 +14,12 @@ extension TextFormat {
     let mention = "@" + visible(people.me.description)
     var (result, rest) = ("", text[...])
     while let found = rest.range(of: mention) {
-      let isWhole =
-        !isWordPart(rest[..<found.lowerBound].unicodeScalars.last)
-        && !isWordPart(rest[found.upperBound...].unicodeScalars.first)
+      let around = [rest[..<found.lowerBound].unicodeScalars.last, rest[found.upperBound...].unicodeScalars.first]
+      let isWhole = !around.compactMap(\.self).contains(where: isWordPart)
       result += rest[..<found.lowerBound] + (isWhole ? Mark.mention(mention) : mention)
       rest = rest[found.upperBound...]
     }
     return result + rest
-  }
-
-  /// Whether a character before or after a mention makes it a part of a longer word; false for scripts without spaces.
-  private static func isWordPart(_ scalar: Unicode.Scalar?) -> Bool {
-    guard let properties = scalar?.properties else { return false }
-    let isLetter = properties.isAlphabetic || properties.numericType != nil || scalar == "_"
-    return isLetter && !properties.isIdeographic
   }
 
   /// A text in which the addresses of web pages are links.
@@ -59,7 +51,7 @@ extension TextFormat {
       where text[..<found.lowerBound].utf8.reversed().starts(with: scheme.utf8.reversed()) {
         let start = text.utf8.index(found.lowerBound, offsetBy: -scheme.utf8.count)
         let hasHost = text[found.upperBound...].first.map { $0.isLetter || $0.isNumber || $0 == "[" } ?? false
-        if hasHost, !isWordPart(text[..<start].unicodeScalars.last) { return start }
+        if hasHost, text[..<start].unicodeScalars.last.map(isWordPart) != true { return start }
       }
       rest = rest[found.upperBound...]
     }

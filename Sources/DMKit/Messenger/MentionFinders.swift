@@ -44,11 +44,12 @@ private struct MentionFinder {
     return user
   }
 
-  /// Whether a character continues a word: a letter, a digit or `_`, unless its script is written without spaces.
-  private func isWordPart(_ scalar: Unicode.Scalar) -> Bool {
-    (scalar.properties.isAlphabetic || scalar.properties.numericType != nil || scalar == "_")
-      && !SearchText.standsAlone(scalar)
-  }
+}
+
+/// Whether a character continues a word: a letter, a digit or `_`, unless its script is written without spaces.
+package func isWordPart(_ scalar: Unicode.Scalar) -> Bool {
+  (scalar.properties.isAlphabetic || scalar.properties.numericType != nil || scalar == "_")
+    && !SearchText.standsAlone(scalar)
 }
 
 /// Finds the mentions in texts of several conversations.
