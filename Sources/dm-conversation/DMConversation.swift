@@ -93,11 +93,11 @@ extension DMConversation {
     if let title = try arguments[title] {
       let title = title.without("+")
       let group = try messenger.createGroup(titled: title, with: users, ifAbsent: arguments[ifAbsent])
-      return try print(group, call, "a group with \(names(users, none: "nobody else"))")
+      return try print(group, call, "a group with \(others(in: group, messenger, none: "nobody else"))")
     }
     if users.isEmpty { throw arguments.missing("USER or --title") }
     let conversation = try messenger.createConversation(with: users, ifAbsent: arguments[ifAbsent])
-    try print(conversation, call, "a conversation with \(names(users))")
+    try print(conversation, call, "a conversation with \(others(in: conversation, messenger, none: "yourself"))")
   }
 
   static func show(_ call: Invocation) throws { try print(call.messenger().conversation(onlyOperand(call)), call) }
@@ -191,9 +191,15 @@ extension DMConversation {
     }
   }
 
+  /// The participants besides the user; an existing group may have others than those that the command line names.
+  private static func others(in conversation: Conversation, _ messenger: Messenger, none: String) -> String {
+    let others = conversation.participants.filter { $0 != messenger.identity.handle }
+    return others.isEmpty ? none : names(others)
+  }
+
   /// Users as in `bob, carol`.
-  private static func names(_ users: [Handle], none: String = "yourself") -> String {
-    users.isEmpty ? none : users.map { visible($0.description) }.joined(separator: ", ")
+  private static func names(_ users: [Handle]) -> String {
+    users.map { visible($0.description) }.joined(separator: ", ")
   }
 }
 

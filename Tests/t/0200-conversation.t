@@ -32,4 +32,8 @@ is "$(dm-conversation --as alice create bob carol | jq -c '[.is_group, .title, .
 exits 64 "nobody at all" dm-conversation --as alice create
 exits 64 "a title when showing" dm-conversation --as alice show --title x bob
 like "$(dm-conversation --as alice show bob --text)" "bob*participants  alice, bob*" "as text"
+is "$(dm-conversation --as alice create --title teams bob --text)" "+teams: a group with bob" "as text, a new group is one line"
+dm-conversation --as alice add +teams carol -q
+is "$(dm-conversation --as alice create --title teams carol --if-absent --text)" "+teams: a group with bob, carol" \
+  "an existing one is named with those who are in it"
 done_testing
