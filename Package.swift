@@ -67,12 +67,14 @@ let package = Package(
     /// A target of C, and not a system library: only its own file needs the headers of libxml2, whose folder has to be named.
     .target(name: "CXML2", cSettings: [.unsafeFlags(["-I/usr/include/libxml2"])]),
     .systemLibrary(name: "CSystem"),
+    /// SHA-256 with the instructions of the processor.
+    .target(name: "CSHA256"),
     /// The loops of a search by meaning.
     .target(name: "CVectors"),
     /// The values that programs and stores speak of. Depends on none of the others, and on the system for the time.
     .target(name: "DMModel", dependencies: ["CSystem"]),
     /// Files, locks, clocks, threads and processes: the calls to the system. The only target that imports Glibc.
-    .target(name: "DMSystem", dependencies: ["DMModel", "CSystem"]),
+    .target(name: "DMSystem", dependencies: ["DMModel", "CSHA256", "CSystem"]),
     /// The bytes of a line: JSON, base64, lines. Knows no message.
     .target(name: "DMJSON", dependencies: ["DMModel", "DMSystem"]),
     /// What a file is, and how it is cut, scaled and described. Knows no store and no message.
@@ -139,6 +141,6 @@ let package = Package(
   ] + programTargets + crowd
 )
 
-for target in package.targets where target.type != .system && !["CVectors", "CXML2"].contains(target.name) {
+for target in package.targets where target.type != .system && !["CSHA256", "CVectors", "CXML2"].contains(target.name) {
   target.swiftSettings = strict + (optimizedInTests.contains(target.name) ? optimized : [])
 }

@@ -65,16 +65,18 @@ package struct DigestMessage: Sendable {
     time = try required("created_at", Timestamp.init(rfc3339:))
     replyTo = line.object("reply_to")?.text("id").flatMap(Identifier.init)
     mentions = line.texts("mentions")
-    reactions = line.object("reactions").map(Self.count) ?? 0
+    reactions = Self.count(line["reactions"])
     isMine = line.flag("is_mine") ?? false
   }
 }
 
 extension DigestMessage {
-  /// How many users reacted: `reactions` has a list of them for each emoji.
-  private static func count(_ reactions: JSONObject) -> Int {
-    reactions.members.reduce(0) { sum, member in
-      if case .array(let users) = member.value { sum + users.count } else { sum }
+  /// How many users reacted: `reactions` has an object for each emoji, with a list of them.
+  private static func count(_ reactions: JSONValue?) -> Int {
+    guard case .array(let reactions) = reactions else { return 0 }
+    return reactions.reduce(0) { sum, reaction in
+      guard case .object(let reaction) = reaction, case .array(let users) = reaction["users"] else { return sum }
+      return sum + users.count
     }
   }
 }

@@ -27,8 +27,12 @@ public struct EventQuery: Sendable {
   public var mentionsOnly = false
   /// Only events about the messages of this thread, as in `HistoryQuery.thread`, also about later answers.
   public var thread: MessageReference?
+  /// Only messages of which the user is to be notified by this rule, and none in its quiet hours; nil for all messages.
+  ///
+  /// Set `unmutedOnly`, too: the rule does not know which conversations are muted.
+  public var notifications: NotificationRule?
   /// Whether the stream has only events about some of the messages.
-  package var selectsMessages: Bool { sender != nil || mentionsOnly || thread != nil }
+  package var selectsMessages: Bool { sender != nil || mentionsOnly || thread != nil || notifications != nil }
   /// Leaves out conversations while they are muted.
   public var unmutedOnly = false
   /// Leaves out the user's own actions.

@@ -1,8 +1,10 @@
+import CSHA256
 package import DMModel
 
 /// Computes a SHA-256 from bytes that are added piece by piece (FIPS 180-4, section 6.2).
 ///
-/// Implemented here because the package swift-crypto adds 11 MB to each binary (docs/decisions/0007).
+/// Uses the instructions of the processor where it has them. Implemented here because the package swift-crypto adds 11 MB to
+/// each binary (docs/decisions/0007).
 package struct SHA256 {
   private var state: (UInt32, UInt32, UInt32, UInt32, UInt32, UInt32, UInt32, UInt32) = (
     0x6A09_E667, 0xBB67_AE85, 0x3C6E_F372, 0xA54F_F53A, 0x510E_527F, 0x9B05_688C, 0x1F83_D9AB, 0x5BE0_CD19
@@ -10,10 +12,12 @@ package struct SHA256 {
   /// Bytes that do not fill a block yet.
   private var rest: [UInt8] = []
   private var count: UInt64 = 0
+  private let isPortable: Bool
 
   private static let block = 64
 
-  package init() {}
+  /// - Parameter isPortable: whether to use no special instructions, as on a processor that has none.
+  package init(isPortable: Bool = false) { self.isPortable = isPortable }
 
   /// Adds bytes; linear in their number.
   package mutating func update(_ bytes: UnsafeRawBufferPointer) {
@@ -24,12 +28,31 @@ package struct SHA256 {
       rest += missing
       bytes = bytes.dropFirst(missing.count)
       guard rest.count == Self.block else { return }
-      rest.withUnsafeBytes { Self.compress(&state, $0) }
+      compress(rest)
       rest.removeAll(keepingCapacity: true)
     }
     let whole = bytes.prefix(bytes.count / Self.block * Self.block)
-    Self.compress(&state, UnsafeRawBufferPointer(rebasing: whole))
+    compress(UnsafeRawBufferPointer(rebasing: whole))
     rest += bytes.dropFirst(whole.count)
+  }
+
+  private mutating func compress(_ blocks: [UInt8]) { blocks.withUnsafeBytes { compress($0) } }
+
+  /// Adds whole blocks to the state.
+  private mutating func compress(_ blocks: UnsafeRawBufferPointer) {
+    guard let bytes = blocks.baseAddress else { return }
+    if isPortable || !compressed(bytes, blocks.count / Self.block) { Self.compress(&state, blocks) }
+  }
+
+  /// Adds blocks to the state with the instructions of the processor; false if it has none.
+  private mutating func compressed(_ bytes: UnsafeRawPointer, _ blocks: Int) -> Bool {
+    withUnsafeMutableBytes(of: &state) { state in
+      guard let words = state.assumingMemoryBound(to: UInt32.self).baseAddress else { return false }
+      return Self.constants.withUnsafeBufferPointer { constants in
+        guard let constants = constants.baseAddress else { return false }
+        return dm_sha256_add(words, constants, bytes, blocks) != 0
+      }
+    }
   }
 
   /// The hash of all bytes that were added.
@@ -37,7 +60,7 @@ package struct SHA256 {
     var end = rest + [0x80]
     end += [UInt8](repeating: 0, count: (120 - end.count) % Self.block)
     withUnsafeBytes(of: (count &* 8).bigEndian) { end += $0 }
-    end.withUnsafeBytes { Self.compress(&state, $0) }
+    compress(end)
     return ContentHash(state)
   }
 
@@ -70,7 +93,7 @@ package struct SHA256 {
     }
   }
 
-  /// Adds whole blocks to the state.
+  /// Adds whole blocks to the state, on any processor.
   private static func compress(
     _ state: inout (UInt32, UInt32, UInt32, UInt32, UInt32, UInt32, UInt32, UInt32), _ bytes: UnsafeRawBufferPointer
   ) {

@@ -26,6 +26,7 @@ final class Chat {
     history = CommandHistory(acts.messenger)
     let cursor: Cursor?
     (model, cursor) = try loader.begin(Self.layout(call, acts.messenger), commands: history.commands)
+    model.notifications = try call.notificationRule()
     shownTyping = try acts.shownTyping()
     var query = EventQuery([acts.conversation], from: cursor.map { .cursor($0) } ?? .start)
     query.kinds = Set(MessagingEvent.Kind.allCases)
@@ -120,7 +121,7 @@ final class Chat {
     model.update(event)
     guard case .message(let message, _) = event, !message.isMine else { return }
     if call.arguments[DMChat.bell] { ringBell() }
-    if model.isCall(message), notifier.mayNotify(at: monotonicMicroseconds()) {
+    if model.isCall(message), !model.notifications.isQuiet(at: .now), notifier.mayNotify(at: monotonicMicroseconds()) {
       try window.notify(model.call(of: message))
     }
   }

@@ -53,6 +53,8 @@ struct ChatModel {
   }
 
   let reference: ConversationReference
+  /// Of which messages the user wants to be notified.
+  var notifications = NotificationRule()
   var layout: Layout
   /// Nil for a direct conversation that does not exist yet.
   var conversation: Conversation?

@@ -94,19 +94,16 @@ extension ChatModel {
 
 /// Messages for the user in particular.
 extension ChatModel {
-  /// Whether a message mentions the user, or comes in a direct conversation, and the conversation is not muted.
+  /// Whether the user wants to be notified of a message, and the conversation is not muted.
   func isCall(_ message: Message) -> Bool {
-    guard !message.isMine, message.systemKind == nil, message.deletedAt == nil, conversation?.mutedUntil == nil else {
-      return false
-    }
-    return !message.conversation.isGroup || message.mentions.contains(me)
+    conversation?.mutedUntil == nil && notifications.takes(message, for: me)
   }
 
   /// The words of a notification, without the text of the message.
   func call(of message: Message) -> String {
     let sender = message.sender.description
-    return message.conversation.isGroup
-      ? "\(sender) mentions you in \(message.conversation.reference)" : "\(sender) wrote to you"
+    guard message.conversation.isGroup else { return "\(sender) wrote to you" }
+    return "\(sender) \(message.mentions.contains(me) ? "mentions you" : "wrote") in \(message.conversation.reference)"
   }
 
   /// The title of the terminal's window: `(2) bob - dm`.

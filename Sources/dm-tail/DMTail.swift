@@ -40,7 +40,8 @@ extension DMTail {
   static let forget = Option("forget", value: "NAME", values: [.consumers], "delete this consumer")
 
   static let options: [any Declared] = [
-    limit, before, since, from, mentions, thread, unread, unmuted, deleted, with, allFields, read, peek, follow, events,
+    limit, before, since, from, mentions, thread, notify, unread, unmuted, deleted, with, allFields, read, peek, follow,
+    events,
     cursor, others, heartbeat,
     bell, invisible, consumer, acceptGap, ack, consumers, forget, fresh,
   ]
@@ -51,13 +52,13 @@ extension DMTail {
     .atMostOne([ack, consumers, forget]), .alone(ack, with: [consumer]), .alone(consumers, with: []),
     .alone(forget, with: []), .needs(ack, [consumer]),
     // An acknowledgement marks messages as delivered in all conversations of the consumer, also in muted ones.
-    .excludes(unmuted, [consumer]), .excludes(consumer, [from, mentions, thread]),
+    .excludes(unmuted, [consumer]), .excludes(consumer, [from, mentions, thread, notify]),
     // --before sets an end, and a stream has none.
     .excludes(before, [follow, cursor, consumer]),
     .excludes(cursor, [limit, since, unread]), .excludes(consumer, [limit, since, unread]),
     // These options are for events, and a history has only messages.
     .needs(events, [follow, cursor, consumer]), .needs(others, [follow, cursor, consumer]),
-    .needs(invisible, [follow, cursor, consumer]),
+    .needs(invisible, [follow, cursor, consumer]), .needs(notify, [follow, cursor]),
     .needs(acceptGap, [consumer]), .needs(heartbeat, [follow]), .needs(bell, [follow, cursor, consumer]),
   ]
 
@@ -91,6 +92,7 @@ package struct DMTail: Program {
       ("dm-tail +ops 40..57", "messages 40 to 57 of the group"),
       ("dm-tail --thread +ops:40", "message 40, what it answers, and all answers to it"),
       ("dm-tail -f -n 0 --mentions", "new messages that mention you"),
+      ("dm-tail -f --notify --bell", "ring the bell for new messages that concern you"),
       ("dm-tail --unread --read", "print all unread messages, and mark them as read"),
       ("dm-tail bob -n 20 | dm-read", "mark exactly the newest 20 messages as read"),
       ("dm-tail +ops --since yesterday | jq -r '\"\\(.sender): \\(.text)\"'", "the senders and the texts"),
@@ -236,7 +238,7 @@ extension DMTail {
     query.mentionsOnly = arguments[mentions]
     query.thread = try chosenThread(arguments, conversations)
     let isChosen = query.unreadOnly || query.since != nil || query.thread != nil || ranges != nil
-    query.limit = try arguments[limit] ?? (isChosen ? nil : 30)
+    query.limit = try arguments[limit] ?? (isChosen ? nil : arguments[notify] ? 0 : 30)
     // With --follow, a direct conversation that does not exist yet is not an error: we wait for its first message.
     query.allowsMissing = arguments[follow]
     return query
@@ -261,7 +263,7 @@ extension DMTail {
     query.includesReaders = try arguments[with] == .readers
     query.signalsPresence = !arguments[invisible]
     query.marksDelivered = !arguments[peek] && !arguments[Common.quiet]
-    try select(arguments, conversations, in: &query)
+    try select(call, conversations, in: &query)
     return query
   }
 }

@@ -10,13 +10,15 @@ extension DMTail {
   static let thread = Option(
     "thread", value: "MESSAGE", "print only this message, what it answers, and all answers to it",
     as: MessageReference.init)
+  static let notify = Flag(
+    "notify", "print only messages of which you want to be notified, by the settings of dm-config(5)")
   static let allFields = Flag("all-fields", "as JSON: print members that a record does not have as null")
 
   /// Whether the options choose single messages of a conversation.
   ///
   /// Delivery marks include all earlier messages, also those that were not chosen, so such messages get none.
   static func choosesMessages(_ arguments: Arguments) -> Bool {
-    [from, mentions, thread].contains(where: arguments.isGiven)
+    [from, mentions, thread, notify].contains(where: arguments.isGiven)
   }
 
   /// The message of `--thread`.
@@ -40,17 +42,25 @@ extension DMTail {
   ///
   /// - Throws: `usage` if `--events` names none of them.
   static func select(
-    _ arguments: Arguments, _ conversations: [ConversationReference], in query: inout EventQuery
+    _ call: Invocation, _ conversations: [ConversationReference], in query: inout EventQuery
   ) throws {
+    let arguments = call.arguments
     guard choosesMessages(arguments) else { return }
     query.sender = try arguments[from]
     query.mentionsOnly = arguments[mentions]
     query.thread = try chosenThread(arguments, conversations)
+    if arguments[notify] {
+      query.notifications = try call.notificationRule()
+      query.unmutedOnly = true
+      query.kinds.formIntersection([.message, .hub])
+    }
     query.marksDelivered = false
     query.kinds.formIntersection([.message, .messageUpdated, .messageDeleted, .reaction, .hub])
     if query.kinds.isEmpty {
       throw usage(
-        "with --from, --mentions or --thread, --events has message, message_updated, message_deleted or reaction")
+        arguments[notify]
+          ? "with --notify, --events has message"
+          : "with --from, --mentions or --thread, --events has message, message_updated, message_deleted or reaction")
     }
   }
 

@@ -136,7 +136,7 @@ async def tools():
         second = history["messages"][1]
         reaction = (await call(session, "react", message=second["id"], emoji="👍"))["reaction"]
         equal((reaction["user"], reaction["emoji"], reaction["seq"]), ("bot", "👍", 2))
-        equal(dm("dm-tail", "bot", "2")[0]["reactions"], {"👍": ["bot"]})
+        equal(dm("dm-tail", "bot", "2")[0]["reactions"], [{"emoji": "👍", "users": ["bot"]}])
         await call(session, "react", message="alice:2", emoji="")
         equal("reactions" in dm("dm-tail", "bot", "2")[0], False)
 

@@ -111,4 +111,35 @@ is "$(dm-tail --cursor start --peek --all-fields | jq -c 'select(.type == "messa
   "in the stream, too"
 is "$(dm-tail --peek +ops -1 --all-fields | dm-read | jq -r .type)" marked "such lines are read by other programs"
 exits 64 "text has no members" dm-tail +ops --text --all-fields
+
+# Of which messages a user is notified.
+since=$(dm-tail --cursor start --peek --json | jq -r .cursor | tail -n 1)
+told() { dm-tail --cursor "$since" --notify | jq -r 'select(.type == "message").text' | paste -sd ,; }
+say alice 'the build is red'
+say carol 'see the REBUILD, @bob'
+dm-send -q --as alice bob 'in private'
+say bob 'my own, @bob'
+dm-send -q carol 'my own'
+is "$(told)" "see the REBUILD, @bob,in private" "--notify: mentions and direct messages of others"
+is "$(DM_NOTIFY=all told)" "the build is red,see the REBUILD, @bob,in private" "or all"
+is "$(DM_KEYWORDS='deploy, Build is' told)" "the build is red,see the REBUILD, @bob,in private" "those with a keyword"
+is "$(DM_KEYWORDS='build i, ed' told)" "see the REBUILD, @bob,in private" "as whole words"
+hour=$(date +%H)
+is "$(DM_QUIET="$hour:00-$(printf %02d $(((${hour#0} + 2) % 24))):00" told)" "" "nothing in the quiet hours"
+is "$(DM_QUIET="$(printf %02d $(((${hour#0} + 2) % 24))):00-$(printf %02d $(((${hour#0} + 3) % 24))):00" told)" \
+  "see the REBUILD, @bob,in private" "which are not now"
+dm-conversation -q mute +ops
+is "$(told)" "in private" "nothing of muted conversations"
+dm-conversation -q unmute +ops
+dm-read -q alice --all
+is "$(told)" "see the REBUILD, @bob" "nothing that was read"
+follow dm-tail -f --notify
+is "$(line .type)" caught_up "--notify -f begins with no history"
+say alice 'nothing to see'
+say alice '@bob!'
+is "$(line "$what")" "message @bob!" "and has what comes"
+leave
+exits 64 "a history notifies of nothing" dm-tail bob --notify
+exits 64 "nor do receipts" dm-tail -f --notify --events read_receipt
+exits 64 "a part of the day that is none" env DM_QUIET=night dm-tail -f --notify
 done_testing

@@ -86,16 +86,16 @@ react() { dm-edit react "$1" bob:1 >"$work/.out" 2>"$work/.err"; }
 for emoji in 👍 👍🏽 ❤️ ❤ ☺️ 🇩🇪 1️⃣ '#️⃣' '*️⃣' 👨‍👩‍👧‍👦 👩🏽‍❤️‍💋‍👩🏿 🏴󠁧󠁢󠁥󠁮󠁧󠁿 🏳️‍🌈 👁️‍🗨️ 🫠 ⌚ ©️ 🧑🏿‍🚀; do
   if react "$emoji"; then _pass "$emoji is an emoji"; else _fail "$emoji is an emoji" "$(cat "$work/.err")"; fi
 done
-is "$(get bob 1 | jq -c .reactions)" '{"🧑🏿‍🚀":["alice"]}' "one has one, the last"
+is "$(get bob 1 | jq -c .reactions)" '[{"emoji":"🧑🏿‍🚀","users":["alice"]}]' "one has one, the last"
 for text in a ab 👍👍 '' 1 12 '#' '👍 ' ' 👍' 👍a 🇩 🇩🇪🇫🇷 ñ 海 © "$(printf '\342\200\215')" "$(printf '\357\270\217')" "👍$(printf '\342\200\215')" \
   "1$(printf '\357\270\217')" "👍$(seq 40 | sed 's/.*/️/' | tr -d '\n')"; do
   if react "$text"; then _fail "'$text' is not an emoji"; else is $? 65 "'$text' is not an emoji"; fi
 done
-is "$(get bob 1 | jq -c .reactions)" '{"🧑🏿‍🚀":["alice"]}' "what is none changes nothing"
+is "$(get bob 1 | jq -c .reactions)" '[{"emoji":"🧑🏿‍🚀","users":["alice"]}]' "what is none changes nothing"
 dm-edit -q react 👍 bob:1
 is "$(dm-edit --as bob react 👍 alice:1 | jq -c '[.type, .seq, .user, .emoji]')" '["reaction",1,"bob","👍"]' "a reaction"
-is "$(get bob 1 | jq -c .reactions)" '{"👍":["alice","bob"]}' "by both, in order"
-is "$(dm-edit react --remove bob:1 | jq -c 'has("emoji")') $(get bob 1 | jq -c .reactions)" 'false {"👍":["bob"]}' \
+is "$(get bob 1 | jq -c .reactions)" '[{"emoji":"👍","users":["alice","bob"]}]' "by both, in order"
+is "$(dm-edit react --remove bob:1 | jq -c 'has("emoji")') $(get bob 1 | jq -c .reactions)" 'false [{"emoji":"👍","users":["bob"]}]' \
   "taken back"
 is "$(dm-edit react 👀 bob 2..4 6 | jq .seq | tr '\n' ' ')" "2 3 4 6 " "to several, by ranges"
 is "$(dm-tail --peek bob 7..8 | dm-edit react ☕ | jq -r '"\(.seq)\(.emoji)"' | tr '\n' ' ')" "7☕ 8☕ " "by lines"
@@ -111,7 +111,7 @@ exits 65 "or none" dm-edit react :qqqqqq: bob:2
 like "$err" "*write the emoji itself, such as 👍" "if there is none"
 exits 65 "of two emoji the last" dm-edit react 👀 bob:2 👍
 like "$err" "*'👍' names no message*" "is taken for a message"
-is "$(get bob 2 | jq -c .reactions)" '{"🎉":["alice"]}' "and nothing is changed by it"
+is "$(get bob 2 | jq -c .reactions)" '[{"emoji":"🎉","users":["alice"]}]' "and nothing is changed by it"
 is "$(get bob 9 | jq .reactions)" null "the others have none"
 exits 77 "nobody reacts where they are not a participant" dm-edit --as carol react 👍 "$id"
 exits 77 "nor to what is announced" dm-edit react 👍 +ops:1

@@ -44,7 +44,7 @@ is "$(shown +ops '[.unread_count, .unread_mentions_count, .first_unread_seq, .la
 is "$(dm-tail --peek +ops -n all | jq -c '.text // .system_kind' | tr '\n' ' ')" \
   '"conversation_created" "from carol" ' "in history"
 is "$(dm-tail --peek +ops 3 | jq .reactions) $(dm-tail --peek --as carol +ops 3 | jq -c .reactions)" \
-  'null {"👍":["bob"]}' "without reactions of the blocked user, which others see"
+  'null [{"emoji":"👍","users":["bob"]}]' "without reactions of the blocked user, which others see"
 is "$(shown +ops '.participants')" '["alice","bob","carol"]' "that they are there is no secret"
 is "$(texts bob) $(shown bob .unread_count)" "two  0" "what the user said stays"
 is "$(dm-tail --peek bob 2 | jq -c '[.reactions, .status]') $(dm-read --receipts bob:2)" '[null,"sent"] ' \
@@ -124,7 +124,7 @@ is "$(dm-user unblock bob)$(dm-user blocked | jq -r .handle)" erin "and again"
 is "$(shown bob '[.unread_count, .first_unread_seq, .unread_mentions_count, .last_message.text]')" '[3,1,1,"four"]' \
   "what was unread is unread again, with what came meanwhile"
 is "$(texts bob)" "one two three @alice four " "and all there"
-is "$(dm-tail --peek bob 2 | jq -c .reactions) $(dm-read --receipts bob:2 | jq -r .user)" '{"🎉":["bob"]} bob' \
+is "$(dm-tail --peek bob 2 | jq -c .reactions) $(dm-read --receipts bob:2 | jq -r .user)" '[{"emoji":"🎉","users":["bob"]}] bob' \
   "reactions and receipts, too"
 is "$(list)" "ops alice+bob " "the conversation is listed"
 dm-user -q unblock erin

@@ -140,7 +140,7 @@ done
 END
 say alice 'before it starts' >said
 ops=$(dm-conversation create --title "<ops> &c \$(touch $work/code)" alice carol | jq -r .id)
-TERMINAL="$work/bin/terminal -x" follow "$examples/notify"
+DM_NOTIFY=all TERMINAL="$work/bin/terminal -x" follow "$examples/notify"
 is "$(line)" caught_up "notify starts"
 shown() { line '.[:2] == ["--app-name=dm", "--print-id"], .[2:]' | tr -d '\n'; }
 body=$(jq -nr --arg text "$hostile" '$text | gsub("&"; "&amp;") | gsub("<"; "&lt;") | gsub(">"; "&gt;")
@@ -156,7 +156,7 @@ say alice -v >said
 is "$(shown)" 'true["--replace-id=1","--action=default=Open","--","alice","-v"]' "which the next message replaces"
 # Every call that waits for a notification is told of a click.
 for call in click.1.*; do timeout 10 sh -c "echo default >$call"; done
-is "$(line)" "$(jq -nc --arg id "$alice" '["-x", "-e", "dm-tail", "-f", "--read", $id]')" \
+is "$(line)" "$(jq -nc --arg id "$alice" '["-x", "-e", "dm-chat", $id]')" \
   "a click opens the conversation"
 say carol 'in a muted conversation' >said
 dm-send -q alice 'a message of my own'
@@ -169,4 +169,64 @@ is "$(shown)" 'true["--replace-id=1","--action=default=Open","--","alice","(1 at
   "once; and nothing is shown that is muted, announced or your own"
 leave
 is "$(find . -name code)" "" "no text becomes code"
+stand_in notify-send <<'END'
+#!/bin/sh
+[ "$*" = "--app-name=dm --print-id -- dm This is a test." ] && echo 7
+END
+is "$("$examples/notify" --test)" "the desktop has taken notification 7" "notify --test says whether one was shown"
+exits 64 "another word" "$examples/notify" --tset
+
+# ntfy: a server that answers 503, 403 and then 200, and prints what it takes.
+cat >server <<'PYTHON'
+import http.server, json
+statuses = [200, 503, 200, 403]
+
+class Server(http.server.BaseHTTPRequestHandler):
+    def do_POST(self):
+        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        status = statuses.pop(0) if statuses else 200
+        print(json.dumps([status, body["topic"], body["title"], body["message"], self.headers["Authorization"]]), flush=True)
+        self.send_response(status)
+        self.end_headers()
+        self.wfile.write(b'{"id":"taken"}')
+
+    def log_message(self, *_):
+        pass
+
+server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Server)
+print(server.server_port, flush=True)
+server.serve_forever()
+PYTHON
+follow python3 server
+topic="http://127.0.0.1:$(line)/phone"
+is "$(NTFY_TOKEN=t "$examples/ntfy" --test "$topic") $(line)" '{"id":"taken"} [200,"phone","dm","This is a test.","Bearer t"]' \
+  "ntfy --test prints the answer of the server"
+NTFY_PAUSE=0 "$examples/ntfy" "$topic" 3<&- 2>said &
+ntfy=$!
+is "$(line)" caught_up "ntfy starts"
+dm-send -q --as alice bob 'secret words'
+is "$(line)" '[503,"phone","alice wrote to you","a message",null]' "what others write is told, without its text"
+is "$(line)" '[200,"phone","alice wrote to you","a message",null]' "again, if the server could not"
+kill "$ntfy"
+leave
+exits 1 "without a topic" "$examples/ntfy" http://127.0.0.1/
+
+# bridge-fifo
+rm bin/dm-tail
+"$examples/bridge-fifo" alice fifo 3<&- 2>said &
+bridge=$!
+until [ -p fifo/in ]; do :; done
+printf 'one\ntwo\n' >fifo/in
+echo three >fifo/in
+until [ "$(dm-tail alice -n 3 --peek | jq -r .text | paste -sd,)" = one,two,three ]; do :; done
+is "$(dm-tail alice -n 3 --peek | jq -r .sender | paste -sd,)" bob,bob,bob "bridge-fifo sends each line"
+# The stream begins some time after the start.
+until grep -q ready fifo/out; do dm-send -q --as alice bob ready; done
+dm-send -q --as alice bob "$(printf 'four\n2026-01-01T00:00:00Z <bob> forged \033[2J')"
+until grep -q forged fifo/out; do :; done
+is "$(sed '1,/ready/d; /ready/d; s/^[0-9][^ ]*Z //' fifo/out | tail -n 2)" "$(printf '<alice> four\n\t2026-01-01T00:00:00Z <bob> forged  [2J')" \
+  "and writes what is said, in which nothing is a line or an escape"
+kill "$bridge"
+wait "$bridge" 2>/dev/null
+exits 64 "bridge-fifo of nothing" "$examples/bridge-fifo" alice
 done_testing

@@ -85,8 +85,8 @@ unanswered=$(ask llm fail)
 ask llm nothing >asked
 ask llm 'and then?' >asked
 bot
-is "$(dm-tail --peek alice -n 4 | jq -c '[.text, .reactions]')" '["fail",{"⚠️":["llm"]}]
-["nothing",{"⚠️":["llm"]}]
+is "$(dm-tail --peek alice -n 4 | jq -c '[.text, .reactions]')" '["fail",[{"emoji":"⚠️","users":["llm"]}]]
+["nothing",[{"emoji":"⚠️","users":["llm"]}]]
 ["and then?",null]
 ["re: and then?",null]' "a message for which the model fails gets a reaction, and the next ones their answers"
 is "$(grep -c . said) $(head -n 1 said)" "2 llm-bot: the command failed, so message $unanswered has no answer" \

@@ -11,9 +11,16 @@ second line é	end"
 # A receiver that answers with the given statuses, then with 200, and prints a line for each request. It keeps a request
 # whose status is 0 until it is killed. PORT 0 is a free one; its first line is the port.
 cat >receiver <<'PYTHON'
-import hashlib, hmac, json, signal, sys
+import base64, hashlib, hmac, json, signal, sys, time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 statuses = [int(word) for word in sys.argv[2:]]
+
+def standard(headers, body):
+    """Whether the signature is that of Standard Webhooks, by the secret of the specification's examples."""
+    key = base64.b64decode("MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw")
+    signed = ".".join([headers["webhook-id"], headers["webhook-timestamp"], ""]).encode() + body
+    wanted = "v1," + base64.b64encode(hmac.new(key, signed, "sha256").digest()).decode()
+    return headers.get("webhook-signature") == wanted and abs(time.time() - int(headers["webhook-timestamp"])) < 60
 
 class Receiver(BaseHTTPRequestHandler):
     def do_POST(self):
@@ -22,6 +29,7 @@ class Receiver(BaseHTTPRequestHandler):
         wanted = "sha256=" + hmac.new(b"secret '", body, hashlib.sha256).hexdigest()
         print(json.dumps({
             "status": status, "key": self.headers["Idempotency-Key"], "type": self.headers["Content-Type"],
+            "id": self.headers["webhook-id"], "signed": standard(self.headers, body),
             "signature": self.headers.get("X-Hub-Signature-256") == wanted, "bytes": len(body),
             "body": json.loads(body) if len(body) < 2000 else None, "escaped": body.count(b"\\u001b"),
         }), flush=True)
@@ -62,6 +70,9 @@ dm-send -q bob 'a note of my own'
 dm-send -q --as alice bob signed
 WEBHOOK_SECRET="secret '" post
 is "$(line '[.body.text, .signature]')" '["signed",true]' "own messages are not posted, and a secret signs"
+id=$(dm-send --as alice bob 'signed, too' | jq -r .id)
+WEBHOOK_SECRET=whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw post
+is "$(line '[.id, .key, .signed]')" "[\"$id\",\"$id\",true]" "as Standard Webhooks do"
 head -c 65000 /dev/zero | tr '\0' '\001' | dm-send -q --as alice bob
 WEBHOOK_SECRET="secret '" post
 is "$(line '[.bytes > 390000, .signature]')" '[true,true]' "the longest line, too"
@@ -79,6 +90,12 @@ is "$(grep -c 'trying again in 0 s' said) $(grep skipped said)" \
   "5 webhook-out: message $refused has status 404; it is skipped" "both are said"
 is "$(waiting)" "" "and all are acknowledged"
 leave
+
+# A receiver that is not there any more.
+dm-send -q --as alice bob 'for nobody'
+WEBHOOK_PATIENCE=0 post
+is "$(sed 's/message [^ ]*/message/' said)$(waiting)" "webhook-out: message has status 000; it is skipped" \
+  "after the time of WEBHOOK_PATIENCE, a message is skipped"
 
 # A receiver that is not there yet.
 dm-send -q --as alice bob 'to nobody'
@@ -154,11 +171,37 @@ is "$(json alice hi n6 | send -H "Content-Length: $(printf '%05000d' 1)")" '413 
   "a length of 5,000 digits is too much"
 is "$(json alice hi n6 | send -H 'Content-Length:' -H 'Transfer-Encoding: chunked')" '411 ["error","refused"]' \
   "a body of unknown length"
+leave
+
+# Signed.
+export WEBHOOK_SECRET=whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw
+follow "$examples/webhook-in" 0
+IFS= read -r url <&3
+# signed ID TIME BODY: sends a body with its signature.
+signed() {
+  signature=$(printf '%s' "$1.$2.$3" | python3 -c 'import base64, hmac, sys
+key = base64.b64decode("MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw")
+print("v1," + base64.b64encode(hmac.new(key, sys.stdin.buffer.read(), "sha256").digest()).decode())')
+  printf '%s' "${4-$3}" | token='' send -H "webhook-id: $1" -H "webhook-timestamp: $2" \
+    -H "webhook-signature: v1,AAAA $signature"
+}
+body='{"conversation":"alice","text":"signed"}' now=$(date +%s)
+is "$(shown='[.type, .nonce]' signed s1 "$now" "$body")" '201 ["message","s1"]' "a signed body is sent, with the id as its nonce"
+is "$(shown='[.type, .duplicate]' signed s1 "$now" "$body")" '200 ["message",true]' "once"
+is "$(signed s2 $((now - 400)) "$body") $(signed s2 $((now + 400)) "$body") $(signed s2 soon "$body")" \
+  '401 ["error","refused"] 401 ["error","refused"] 401 ["error","refused"]' "not if it is old, of the future, or without a time"
+is "$(signed s2 "$now" "$body" '{"conversation":"alice","text":"other"}')" '401 ["error","refused"]' "another body is refused"
+is "$(printf '%s' "$body" | send) $(printf '%s' "$body" | send -H 'webhook-id: s3')" \
+  '401 ["error","refused"] 401 ["error","refused"]' "so is one without a signature, even with a token"
+unset WEBHOOK_SECRET
+leave
+follow env WEBHOOK_TOKEN="a b'\$c" "$examples/webhook-in" 0
+IFS= read -r url <&3
 mv store away
 echo 'no store' >store
 is "$(json alice hi n7 | send)" '503 ["error","refused"]' "a store that cannot be used"
 rm store
 mv away store
-is "$(dm-tail alice --peek | wc -l)" 2 "nothing else was sent"
+is "$(dm-tail alice --peek | wc -l)" 3 "nothing else was sent"
 leave
 done_testing

@@ -17,6 +17,11 @@ MessageLinkPreview = TypedDict("MessageLinkPreview", {
     "attachment_id": NotRequired[str],
 })
 
+MessageReactions = TypedDict("MessageReactions", {
+    "emoji": str,
+    "users": list[str],
+})
+
 Message = TypedDict("Message", {
     "type": Literal["message"],
     "id": str,
@@ -40,7 +45,7 @@ Message = TypedDict("Message", {
     "attachments": NotRequired[list["Attachment"]],
     "link_preview": NotRequired["MessageLinkPreview"],
     "mentions": NotRequired[list[str]],
-    "reactions": NotRequired[dict[str, list[str]]],
+    "reactions": NotRequired[list["MessageReactions"]],
     "edited_at": NotRequired[str],
     "expires_at": NotRequired[str],
     "deleted_at": NotRequired[str],
@@ -73,6 +78,11 @@ MessageUpdatedLinkPreview = TypedDict("MessageUpdatedLinkPreview", {
     "attachment_id": NotRequired[str],
 })
 
+MessageUpdatedReactions = TypedDict("MessageUpdatedReactions", {
+    "emoji": str,
+    "users": list[str],
+})
+
 MessageUpdated = TypedDict("MessageUpdated", {
     "type": Literal["message_updated"],
     "id": str,
@@ -96,7 +106,7 @@ MessageUpdated = TypedDict("MessageUpdated", {
     "attachments": NotRequired[list["Attachment"]],
     "link_preview": NotRequired["MessageUpdatedLinkPreview"],
     "mentions": NotRequired[list[str]],
-    "reactions": NotRequired[dict[str, list[str]]],
+    "reactions": NotRequired[list["MessageUpdatedReactions"]],
     "edited_at": NotRequired[str],
     "expires_at": NotRequired[str],
     "deleted_at": NotRequired[str],

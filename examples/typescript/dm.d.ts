@@ -15,6 +15,11 @@ export interface MessageLinkPreview {
   attachment_id?: string;
 }
 
+export interface MessageReactions {
+  emoji: string;
+  users: Array<string>;
+}
+
 export interface Message {
   type: "message";
   id: string;
@@ -38,7 +43,7 @@ export interface Message {
   attachments?: Array<Attachment>;
   link_preview?: MessageLinkPreview;
   mentions?: Array<string>;
-  reactions?: Record<string, Array<string>>;
+  reactions?: Array<MessageReactions>;
   edited_at?: string;
   expires_at?: string;
   deleted_at?: string;
@@ -71,6 +76,11 @@ export interface MessageUpdatedLinkPreview {
   attachment_id?: string;
 }
 
+export interface MessageUpdatedReactions {
+  emoji: string;
+  users: Array<string>;
+}
+
 export interface MessageUpdated {
   type: "message_updated";
   id: string;
@@ -94,7 +104,7 @@ export interface MessageUpdated {
   attachments?: Array<Attachment>;
   link_preview?: MessageUpdatedLinkPreview;
   mentions?: Array<string>;
-  reactions?: Record<string, Array<string>>;
+  reactions?: Array<MessageUpdatedReactions>;
   edited_at?: string;
   expires_at?: string;
   deleted_at?: string;

@@ -10,6 +10,7 @@ final class SelectedEvents {
   private let user: Handle
   private let sender: (key: UserKey, handle: Handle)?
   private let mentionsOnly: Bool
+  private let notifications: NotificationRule?
   /// The thread, to which new answers are added.
   private var thread: MessageThread?
 
@@ -23,6 +24,7 @@ final class SelectedEvents {
     user = try session.handle
     sender = try query.sender.map { (key: try session.userKey($0), handle: $0) }
     mentionsOnly = query.mentionsOnly
+    notifications = query.notifications
     let row = try query.conversations.first.flatMap(session.findIfPresent)
     thread = try query.thread.map { try session.thread(of: $0, in: row, as: session.viewer) }
   }
@@ -30,6 +32,7 @@ final class SelectedEvents {
   /// Whether the message of an event is selected; a new answer to the thread is added to it.
   func takes(_ event: MessagingEvent, of row: Changes.Row) -> Bool {
     switch event {
+    case .message(let message, _) where !notifies(of: message): return false
     case .message(let message, _), .messageUpdated(let message, _):
       // Answers of other senders are a part of the thread, too.
       let isInThread = thread?.takes(message) ?? true
@@ -40,6 +43,11 @@ final class SelectedEvents {
       return row.message.map { mentions($0) } ?? false && isInThread(reaction.messageID) && isFromSender(row)
     default: return true
     }
+  }
+
+  private func notifies(of message: Message) -> Bool {
+    guard let notifications else { return true }
+    return message.isUnread && notifications.takes(message, for: user) && !notifications.isQuiet(at: .now)
   }
 
   private func mentions(_ message: Message) -> Bool { !mentionsOnly || message.mentions.contains(user) }

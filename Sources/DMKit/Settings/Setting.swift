@@ -7,11 +7,11 @@ package enum Setting: String, CaseIterable, Sendable {
   case user, store, pipe, color, theme, plain, fresh
   case busyTimeout = "busy-timeout"
   case upgradeCopy = "upgrade-copy"
-  case sync, preview, model, embed
+  case sync, preview, model, embed, notify, keywords, quiet
 
   /// What a value must be.
   package enum Kind: Equatable, Sendable {
-    case handle, path, duration, command
+    case handle, path, duration, command, keywords, hours
     case words([String])
   }
 
@@ -34,6 +34,9 @@ package enum Setting: String, CaseIterable, Sendable {
     case .preview: ["DM_PREVIEW"]
     case .model: ["DM_MODEL"]
     case .embed: ["DM_EMBED"]
+    case .notify: ["DM_NOTIFY"]
+    case .keywords: ["DM_KEYWORDS"]
+    case .quiet: ["DM_QUIET"]
     }
   }
 
@@ -48,6 +51,9 @@ package enum Setting: String, CaseIterable, Sendable {
     case .fresh, .busyTimeout: .duration
     case .sync: .words(["on", "off", "wait"])
     case .model, .embed: .command
+    case .notify: .words(["mentions", "all"])
+    case .keywords: .keywords
+    case .quiet: .hours
     }
   }
 
@@ -66,7 +72,8 @@ package enum Setting: String, CaseIterable, Sendable {
       case .fresh: "1s"
       case .busyTimeout: "5s"
       case .sync, .upgradeCopy: "on"
-      case .model, .embed: nil
+      case .notify: "mentions"
+      case .model, .embed, .keywords, .quiet: nil
       }
     }
   }
@@ -97,11 +104,17 @@ package enum Setting: String, CaseIterable, Sendable {
       return duration(of: value) == nil ? "'\(value)' is not a time for '\(name)'; write \(examples)" : nil
     case .words(let words): return words.contains(value) ? nil : faulty(value, for: "'\(name)'", words)
     case .command: return nil
+    case .keywords:
+      return value.isEmpty || !NotificationRule.keywords(value).isEmpty
+        ? nil : "'\(value)' has no keyword; write words with commas between them, such as deploy, on call"
+    case .hours:
+      return QuietHours(value) == nil && !value.isEmpty ? "'\(value)' is not a part of the day; write 22:00-07:00" : nil
     }
   }
 
-  /// The error for a value of a variable that has one of some words.
+  /// The error for a value of a variable that has one of some words, or a certain form.
   func fault(in value: String, ofVariable variable: String) -> DMError? {
+    if kind == .keywords || kind == .hours { return fault(in: value).map { DMError(.usage, "\(variable): \($0)") } }
     guard case .words(let words) = kind, !words.contains(value) else { return nil }
     return DMError(.usage, faulty(value, for: variable, words) + ", or leave it out")
   }

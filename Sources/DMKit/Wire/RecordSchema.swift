@@ -115,7 +115,8 @@ package struct RecordSchema: Sendable {
       Field("forwarded_from", .handle, optional: true),
       Field("nonce", .string, optional: true), Field("attachments", .list(.record("attachment")), optional: true),
       Field("link_preview", .members(linkPreview), optional: true), Field("mentions", .list(.handle), optional: true),
-      Field("reactions", .map(.list(.handle)), optional: true),
+      Field(
+        "reactions", .list(.members([Field("emoji", .string), Field("users", .list(.handle))])), optional: true),
       Field("edited_at", .time, optional: true),
       Field("expires_at", .time, optional: true), Field("deleted_at", .time, optional: true),
       Field("failure", .string, optional: true), Field("replaces", .uuid, optional: true),

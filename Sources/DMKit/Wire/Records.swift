@@ -119,10 +119,12 @@ extension Message: Record {
     if !mentions.isEmpty { json.member("mentions", handles: mentions) }
     if !reactions.isEmpty {
       json.key("reactions")
-      json.object { json in
+      json.array { json in
         for reaction in reactions {
-          json.key(name: reaction.emoji)
-          json.array(of: reaction.users)
+          json.object { json in
+            json.member("emoji", reaction.emoji)
+            json.member("users", handles: reaction.users)
+          }
         }
       }
     }

@@ -223,7 +223,7 @@ struct RecordsTests {
         + #""attachments":[\#(Self.bareAttachmentLine)],"#
         + #""link_preview":{"url":"https://a.test/","title":"A","description":"about","site":"Site","#
         + #""attachment_id":"019ac5f2-0a3b-7c4d-8e5f-0123456789ab"},"mentions":["bob"],"#
-        + #""reactions":{"👍":["bob"]},"edited_at":"2026-11-21T14:30:00.123456Z","#
+        + #""reactions":[{"emoji":"👍","users":["bob"]}],"edited_at":"2026-11-21T14:30:00.123456Z","#
         + #""expires_at":"2026-11-21T14:30:00.123456Z","deleted_at":"2026-11-21T14:30:00.123456Z","#
         + #""failure":"refused_by_hub","replaces":"019ac5f2-0a3b-7c4d-8e5f-0123456789ab","#
         + #""system_kind":"user_joined","subject":"bob","duplicate":true,"line":3,"snippet":"**hi**","likeness":0.5,"#

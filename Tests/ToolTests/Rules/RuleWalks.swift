@@ -89,7 +89,7 @@ struct RuleWalk: Sendable {
       .shows(#""text":""#, call: "dm-tail CONVERSATION READ --unread --peek", by: .actor)),
     "see who has read it": RuleWalk("dm-read --receipts MESSAGE", .prints(#""type":"read_receipt""#)),
     "react": RuleWalk(
-      "dm-edit react 👍 MESSAGE", .shows(#""reactions":{"👍":["ACTOR"]}"#, call: history, by: .witness),
+      "dm-edit react 👍 MESSAGE", .shows(#""reactions":[{"emoji":"👍","users":["ACTOR"]}]"#, call: history, by: .witness),
       lines: "dm-edit react 👍"),
     "edit its text": RuleWalk(
       "dm-edit text MESSAGE news", .shows(#""text":"news""#, call: history, by: .witness), lines: "dm-edit text",

@@ -1,0 +1,19 @@
+internal import DMSystem
+
+extension NotificationRule {
+  /// The rule of the settings `notify`, `keywords` and `quiet`.
+  ///
+  /// - Throws: `usage`, `invalid_utf8`.
+  package init(_ settings: Settings) throws(DMError) {
+    self.init()
+    takesAll = try settings[.notify] == "all"
+    keywords = try settings[.keywords].map(Self.keywords) ?? []
+    quietHours = try settings[.quiet].flatMap { QuietHours($0) }
+  }
+
+  /// Whether a time is in the quiet hours, in the local time zone.
+  package func isQuiet(at time: Timestamp) -> Bool {
+    let time = LocalTime(time)
+    return quietHours?.contains(minute: time.hour * 60 + time.minute) == true
+  }
+}
