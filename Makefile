@@ -32,7 +32,7 @@ test torture: TOOLS += bash zsh fish setsid:util-linux
 # For hubs.
 test torture: TOOLS += pgbouncer
 # For the examples.
-test torture: TOOLS += tmux less pgrep:procps fzf curl mypy node:nodejs tsc:node-typescript systemd-analyze:systemd shellcheck
+test torture: TOOLS += mlr:miller jo sqlite-utils tmux less pgrep:procps fzf curl mypy node:nodejs tsc:node-typescript systemd-analyze:systemd shellcheck
 test: setup
 	Tests/run
 

@@ -223,8 +223,10 @@ struct OwnStateTaking {
 
   /// Sets the names of conversations, and writes the rows of the states that were merged.
   mutating func finish() throws {
+    // A name that is free now goes to a conversation that has it by its new state.
+    for row in rows { try store.hubOwnStates.write(row) }
     try session.takeNames(names)
-    // The rows are written last, because each change of the store above marks a row as changed.
+    // Each change of the store above has marked a row as changed.
     for row in rows { try store.hubOwnStates.write(row) }
   }
 

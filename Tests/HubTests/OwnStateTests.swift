@@ -166,6 +166,43 @@ struct OwnStateTests: OwnStateScene {
     #expect(names[0].compactMap(\.self) == ["work"])
   }
 
+  @Test func `a name that becomes free goes to the conversation that another machine gave it, on both machines`() throws
+  {
+    let (_, first, second) = try machines()
+    _ = try first.messenger.createGroup(titled: "ops", with: [Handle("alice")])
+    try settle([first, second])
+    try change(.named("work"), of: "+ops", on: first)
+    try change(.named("work"), on: second)
+    try settle([first, second])
+    let holder = try conversation(first).ownName == nil ? "+ops" : "alice"
+    let other = holder == "alice" ? "+ops" : "alice"
+    // What the second machine has changed comes between.
+    try change(.pinned(true), of: other, on: second)
+    try change(.named("play"), of: holder, on: first)
+    try change(.pinned(true), of: other, on: first)
+    try first.sync()
+    try settle([second, first])
+    for machine in [first, second] {
+      #expect(try conversation(machine, holder).ownName == "play" && conversation(machine, other).ownName == "work")
+    }
+  }
+
+  @Test(arguments: [false, true])
+  func `a name that was removed and given to another conversation is moved on the other machine`(reverses: Bool) throws
+  {
+    let (_, first, second) = try machines()
+    _ = try first.messenger.createGroup(titled: "ops", with: [Handle("alice")])
+    let (from, to) = reverses ? ("+ops", "alice") : ("alice", "+ops")
+    try change(.named("work"), of: from, on: first)
+    try settle([first, second])
+    try change(.named(nil), of: from, on: first)
+    try change(.named("work"), of: to, on: first)
+    try settle([first, second])
+    for machine in [first, second] {
+      #expect(try conversation(machine, from).ownName == nil && conversation(machine, to).ownName == "work")
+    }
+  }
+
   @Test func `own states that changed after a backup of the hub are kept when the backup is restored`() throws {
     let (alice, first, second) = try machines()
     try change(.pinned(true), on: first)

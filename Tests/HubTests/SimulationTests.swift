@@ -41,6 +41,7 @@ struct SimulationTests {
     arguments: [
       705_273, 80_002_235, 80_007_038, 90_006_065, 860_798_809, 1_518_044_689, 1_518_043_987, 31_197, 31_319, 2_001_619,
       2_007_732, 3_005_813, 8_000_998, 8_001_036, 8_001_746, 9_005_763,
+      15_006_151,
     ] as [UInt64])
   func `seeds that once found a bug pass`(seed: UInt64) throws { _ = try holds(seed) }
 
@@ -185,7 +186,8 @@ extension Simulation {
         let gone = erased.compactMap { entry in entry.seq.map { $0...$0 } }
         if !log.sees.isOpen { state.read = difference(of: try read(row.key, of: me, machine), minus: gone) }
         state.hidden = difference(of: state.hidden, minus: gone)
-        return "\(id) \(String(decoding: state.bytes, as: UTF8.self))"
+        let name = try store.conversations.ownName(of: me, for: row.key)
+        return "\(id) \(String(decoding: state.bytes, as: UTF8.self)) shown as \(name ?? "-")"
       } + [String(decoding: session.ownState(of: nil).bytes, as: UTF8.self)]
     }
     let (mine, others) = try (states(machine, store), states(first, other))

@@ -22,7 +22,10 @@ extension Session {
     state.mutedUntil = fields.mutedUntil
     state.draft = fields.draft.map(ExactString.init)
     state.name = try store.conversations.ownName(of: me, for: key).map(ExactString.init)
-    if state.name == nil, let name = base.name, try store.conversations.row(ownName: name.text, of: me) != nil {
+    // Another conversation keeps the name by the rule of `takeNames`. Otherwise the user has removed it.
+    if state.name == nil, let name = base.name,
+      let holder = try store.conversations.row(ownName: name.text, of: me), try holder.id < store.conversations.id(key)
+    {
       state.name = name
     }
     let queued = difference(of: try hiddenByQueuedDeletions(in: key), minus: base.hidden)
@@ -117,7 +120,9 @@ extension Session {
   /// all machines decide in the same way.
   package func takeNames(_ names: [ConversationKey: String?]) throws {
     let changes = try names.filter { try store.conversations.ownName(of: me, for: $0.key) != $0.value }
-    let freed = try changes.keys.compactMap { try store.conversations.ownName(of: me, for: $0) }
+    let freed = try changes.keys.compactMap { key in
+      try store.conversations.ownName(of: me, for: key).map { ($0, holder: try store.conversations.id(key)) }
+    }
     for key in changes.keys { try store.conversations.setOwnName(nil, of: me, in: key) }
     for (id, key) in try changes.keys.map({ (try store.conversations.id($0), $0) }).sorted(by: { $0.0 < $1.0 }) {
       guard let name = changes[key] ?? nil else { continue }
@@ -131,11 +136,16 @@ extension Session {
   }
 
   /// Gives names that are free now to the conversations that have them on the user's other machines.
-  func takeFreed(_ names: [String]) throws {
+  ///
+  /// If the own state of a conversation was changed here, the user may have removed its name here. But not if the
+  /// conversation that held the name has a lower id, and so kept it.
+  func takeFreed(_ names: [(String, holder: Identifier)]) throws {
     if names.isEmpty || destination == .here { return }
     for row in try store.hubOwnStates.all() {
       guard let key = row.conversation, let name = row.state.flatMap({ OwnState(bytes: $0) })?.name?.text,
-        names.contains(name), !row.isChanged, try store.conversations.ownName(of: me, for: key) == nil,
+        let freed = names.first(where: { $0.0 == name }),
+        try !row.isChanged || freed.holder < store.conversations.id(key),
+        try store.conversations.ownName(of: me, for: key) == nil,
         try store.conversations.row(ownName: name, of: me) == nil
       else { continue }
       try store.conversations.setOwnName(name, of: me, in: key)

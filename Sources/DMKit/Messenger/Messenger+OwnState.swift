@@ -121,7 +121,7 @@ extension Session {
     if let name, let other = try store.conversations.row(ownName: name, of: me) { throw try nameTaken(name, other) }
     let freed = try store.conversations.ownName(of: me, for: row.key)
     try store.conversations.setOwnName(name, of: me, in: row.key)
-    try takeFreed(freed.map { [$0] } ?? [])
+    try takeFreed(freed.map { [($0, holder: row.id)] } ?? [])
     return true
   }
 
