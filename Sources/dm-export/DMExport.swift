@@ -24,7 +24,7 @@ package struct DMExport: Program {
       ("dm-export +ops --to html ops", "pages in the folder 'ops'; open ops/index.html"),
       ("dm-export --all --to html ~/messages", "all conversations; repeat it to add what is new"),
       ("dm-export +ops --to markdown --since yesterday --max-bytes 100k - | llm", "text for a model"),
-      ("dm-export bob --to mbox mail", "a mailbox for mutt, notmuch or Python: mail/bob/messages.mbox"),
+      ("dm-export bob --to mbox mail", "a mailbox for mutt or Python: mail/bob/messages.mbox"),
       (
         "dm-export +ops --to json ops && dm-import --same-users --store copy --folder ops/ops ops/ops/messages.jsonl",
         "copy a conversation and its files into another store"

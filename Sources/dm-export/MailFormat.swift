@@ -153,11 +153,7 @@ extension [UInt8] {
   /// Adds a text with the headers that say how it is written.
   fileprivate mutating func add(part text: String) {
     add("Content-Type: text/plain; charset=utf-8\n")
-    let isPlain = text.utf8.split(separator: UInt8(ascii: "\n")).allSatisfy { line in
-      // The limit of RFC 5322, section 2.1.1.
-      line.count < 998 && !Self.isCoded(line)
-    }
-    guard !isPlain else {
+    guard Self.needsCodes(text) else {
       add("Content-Transfer-Encoding: 8bit\n\n")
       add(text)
       return add("\n")
@@ -168,9 +164,21 @@ extension [UInt8] {
     }
   }
 
-  /// Whether the first byte of a line is written as a code: before `From `, also after any number of `>`, and in `--`.
-  private static func isCoded(_ line: Substring.UTF8View) -> Bool {
-    line.drop { $0 == UInt8(ascii: ">") }.starts(with: "From ".utf8) || line.starts(with: "--".utf8)
+  /// Whether a text has a line that is too long for a mail (RFC 5322, section 2.1.1), or that could begin a mail or a part:
+  /// `From `, also after any number of `>`, or `--`.
+  private static func needsCodes(_ text: String) -> Bool {
+    var text = text
+    return text.withUTF8 { bytes in
+      var start = 0
+      while start < bytes.count {
+        let end = bytes[start...].firstIndex(of: UInt8(ascii: "\n")) ?? bytes.count
+        let line = bytes[start..<end]
+        if line.count >= 998 || line.starts(with: "--".utf8) { return true }
+        if line.drop(while: { $0 == UInt8(ascii: ">") }).starts(with: "From ".utf8) { return true }
+        start = end + 1
+      }
+      return false
+    }
   }
 
   /// Adds a line as RFC 2045, section 6.7, says: at most 76 characters, the last one an equals sign if the line goes on.
