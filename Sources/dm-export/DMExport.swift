@@ -153,7 +153,7 @@ package struct DMExport: Program {
       return try body()
     } catch let error as DMError where error.code == .inputOutput && error.remedy == nil {
       throw DMError(
-        error.code, "\(error.message); what is complete stays in '\(path)', and a repetition adds the rest",
+        error.code, "\(error.message); see whether '\(path)' has room, and repeat the command, which adds the rest",
         subject: error.subject)
     }
   }
