@@ -10,7 +10,9 @@ package enum ExportFormat: String, CaseIterable, Sendable {
 }
 
 /// What a folder with an export has of one conversation.
-package struct Exported: Sendable {
+///
+/// A class, because copies of so many members would be a tenth of the code of exports.
+package final class Exported {
   package let conversation: Identifier
   /// The name of the conversation for the user.
   package var name = ""
@@ -40,7 +42,7 @@ package struct Exported: Sendable {
   }
 
   /// Reads a line of the list in the folder; nil if it is not such a line.
-  fileprivate init?(_ line: JSONObject) {
+  fileprivate convenience init?(_ line: JSONObject) {
     guard let id = line.text("conversation_id").flatMap(Identifier.init), let path = line.text("path"),
       let format = line.text("format").flatMap(ExportFormat.init)
     else { return nil }

@@ -136,7 +136,7 @@ package struct DMExport: Program {
     for (conversation, entry) in zip(conversations, entries) {
       let job = try Job(
         call, conversation, query(conversation, call.arguments), entry, in: folder, stream: nil, step: step)
-      var exported = try advised(path) { try job.run(made(format, job)) }
+      let exported = try advised(path) { try job.run(made(format, job)) }
       exported.isPartial = isPartial
       folder.set(exported)
       try call.print(exported) { line($0, path) }

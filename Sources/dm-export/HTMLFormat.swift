@@ -23,7 +23,8 @@ final class HTMLFormat: Format {
 
   /// Whether a file may be a page, by its name.
   static func isPage(_ name: String) -> Bool {
-    name.hasPrefix("page") && name.hasSuffix(".html") && Int(name.dropFirst(4).dropLast(5)) != nil
+    name.hasPrefix("page") && name.hasSuffix(".html")
+      && name.utf8.dropFirst(4).dropLast(5).allSatisfy { 0x30...0x39 ~= $0 || $0 == UInt8(ascii: "-") }
   }
 
   private static func name(of page: Int) -> String { "page\(page).html" }

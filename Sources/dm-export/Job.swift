@@ -22,7 +22,7 @@ final class Job {
   let folder: ExportFolder?
   /// Standard output; nil for a folder.
   let stream: Target?
-  private(set) var entry: Exported
+  let entry: Exported
   /// The names of the files that were written, and those of the copies of attachments.
   private var files: Set<String> = []
   private var copies: Set<String> = []

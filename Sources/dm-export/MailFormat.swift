@@ -272,15 +272,22 @@ struct MailDate {
   let header: String
 
   init(_ time: Timestamp) {
-    let text = Array(time.description.utf8)
-    func part(_ range: Range<Int>) -> String { String(decoding: text[range], as: UTF8.self) }
+    // 2026-11-21T14:30:00.123456Z
+    let text = time.description
+    let digits = Array(text.utf8)
     let days = Int((Double(time.microseconds) / 86_400_000_000).rounded(.down))
     // 1970-01-01 was a Thursday.
-    let weekday = ["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"][(days % 7 + 7) % 7]
-    let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
-    let month = months[max(0, min(11, (Int(part(5..<7)) ?? 1) - 1))]
-    let (year, day, clock) = (part(0..<4), part(8..<10), part(11..<19))
+    let weekday = Self.name((days % 7 + 7) % 7, in: "ThuFriSatSunMonTueWed")
+    let month = Self.name(
+      Int(digits[5] - 48) * 10 + Int(digits[6] - 48) - 1, in: "JanFebMarAprMayJunJulAugSepOctNovDec")
+    let (year, day, clock) = (Self.part(0, 4, of: text), Self.part(8, 2, of: text), Self.part(11, 8, of: text))
     envelope = "\(weekday) \(month) \(day) \(clock) \(year)"
     header = "\(weekday), \(day) \(month) \(year) \(clock) +0000"
+  }
+
+  private static func name(_ index: Int, in names: String) -> Substring { part(3 * index, 3, of: names) }
+
+  private static func part(_ start: Int, _ count: Int, of text: String) -> Substring {
+    text.dropFirst(start).prefix(count)
   }
 }

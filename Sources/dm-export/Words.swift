@@ -9,7 +9,7 @@ enum Words {
   /// The display name of the sender and the handle: `Bob Smith (bob)`, or only `bob`.
   static func sender(of message: Message) -> String {
     let handle = visible(message.sender.description)
-    guard let name = message.senderName.map({ visible($0) }), !name.utf8.elementsEqual(handle.utf8) else {
+    guard let name = message.senderName.map({ visible($0) }), ExactString(name) != ExactString(handle) else {
       return handle
     }
     return "\(name) (\(handle))"
@@ -18,7 +18,7 @@ enum Words {
   /// What an announcement says; nil for a message that its sender has written.
   static func announcement(_ message: Message) -> String? {
     let subject = visible(message.subject ?? "")
-    let isSelf = message.subject?.utf8.elementsEqual(message.sender.description.utf8) ?? false
+    let isSelf = ExactString(message.subject ?? "") == ExactString(message.sender.description)
     return switch message.systemKind {
     case nil: nil
     case .conversationCreated: "created the group \(subject)"

@@ -14,7 +14,7 @@ extension RecordsTests {
     let table = DumpedTable(name: "user", columns: ["id", "bio"], key: ["id"])
     let consumer = Statistics.Consumer(user: bob, name: "bot", behindCount: 1, usedAt: time, warning: .late)
     let copy = Copy(path: "p", createdAt: time, sizeBytes: 1, missingCount: 2, senders: ["bob"])
-    var exported = Exported(id, .html, path: "bob/page1.html")
+    let exported = Exported(id, .html, path: "bob/page1.html")
     if isFull { (exported.lastPath, exported.first, exported.last) = ("bob/page2.html", time, time) }
     return [
       exported, FindingRecord(Finding(check: .digests, subject: text, message: "m"), message: "m"),
