@@ -3,13 +3,15 @@ import PackageDescription
 
 /// Adding a program is adding its name here and in `Sources/dm/Programs.swift`, and a folder of that name under `Sources`.
 let programs = [
-  "dm-attach", "dm-chat", "dm-conversation", "dm-digest", "dm-doctor", "dm-edit", "dm-hub", "dm-import", "dm-list",
-  "dm-mcp", "dm-preview", "dm-read", "dm-search", "dm-send", "dm-sync", "dm-tail", "dm-typing", "dm-usage", "dm-user",
+  "dm-attach", "dm-chat", "dm-conversation", "dm-digest", "dm-doctor", "dm-edit", "dm-export", "dm-hub",
+  "dm-import", "dm-list", "dm-mcp", "dm-preview", "dm-read", "dm-search", "dm-send", "dm-sync", "dm-tail", "dm-typing",
+  "dm-usage", "dm-user",
 ]
 /// The targets that single programs need.
 let additions: [String: [Target.Dependency]] = [
   "dm-chat": ["DMDigest"], "dm-digest": ["DMDigest"], "dm-doctor": ["DMUpkeep"],
-  "dm-hub": ["DMPostgres", "DMSync"], "dm-import": ["DMUpkeep"], "dm-mcp": ["DMAgent"], "dm-preview": ["DMPreview"],
+  "dm-export": ["DMJSON", "DMUpkeep"], "dm-hub": ["DMPostgres", "DMSync"], "dm-import": ["DMUpkeep"],
+  "dm-mcp": ["DMAgent"], "dm-preview": ["DMPreview"],
   "dm-search": ["DMDigest"], "dm-send": ["DMPreview"], "dm-sync": ["DMPostgres", "DMSync"],
 ]
 

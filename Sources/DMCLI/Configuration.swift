@@ -5,8 +5,10 @@ package import DMKit
 extension SettingsFile {
   /// The sections that the file may have.
   package static let programs = [
-    "dm-attach", "dm-chat", "dm-conversation", "dm-digest", "dm-doctor", "dm-edit", "dm-hub", "dm-import", "dm-list",
-    "dm-mcp", "dm-preview", "dm-read", "dm-search", "dm-send", "dm-sync", "dm-tail", "dm-typing", "dm-usage", "dm-user",
+    "dm-attach", "dm-chat", "dm-conversation", "dm-digest", "dm-doctor", "dm-edit", "dm-export", "dm-hub",
+    "dm-import", "dm-list", "dm-mcp", "dm-preview", "dm-read", "dm-search", "dm-send", "dm-sync", "dm-tail",
+    "dm-typing",
+    "dm-usage", "dm-user",
   ]
 
   /// What is wrong in the file, in the order of its lines.

@@ -175,7 +175,7 @@ package final class Invocation {
   }
 
   /// Reports a failure after which the program continues, and later ends with status 1.
-  func note(failure error: DMError) {
+  package func note(failure error: DMError) {
     count(error)
     printError(command.name, error.text)
   }

@@ -5,6 +5,7 @@ import DMCLI
 import DigestProgram
 import DoctorProgram
 import EditProgram
+import ExportProgram
 import HubProgram
 import ImportProgram
 import ListProgram
@@ -26,6 +27,7 @@ enum Programs {
     ("dm-read", DMRead.self), ("dm-attach", DMAttach.self), ("dm-edit", DMEdit.self), ("dm-search", DMSearch.self),
     ("dm-digest", DMDigestProgram.self), ("dm-typing", DMTyping.self), ("dm-preview", DMPreviewProgram.self),
     ("dm-user", DMUser.self), ("dm-conversation", DMConversation.self), ("dm-import", DMImport.self),
+    ("dm-export", DMExport.self),
     ("dm-mcp", DMMCP.self), ("dm-doctor", DMDoctor.self), ("dm-usage", DMUsage.self), ("dm-sync", DMSyncProgram.self),
     ("dm-hub", DMHub.self),
   ]

@@ -2,8 +2,8 @@
 # What all programs have in common: how they explain themselves, what they refuse, and how they end.
 . "$(dirname "$0")/lib.sh"
 
-for program in dm-attach dm-chat dm-conversation dm-digest dm-doctor dm-edit dm-import dm-list dm-mcp dm-preview dm-read \
-  dm-search dm-send dm-tail dm-typing dm-usage dm-user; do
+for program in dm-attach dm-chat dm-conversation dm-digest dm-doctor dm-edit dm-export dm-import dm-list dm-mcp dm-preview \
+  dm-read dm-search dm-send dm-tail dm-typing dm-usage dm-user; do
   exits 0 "$program --help" "$program" --help
   like "$out" "$program - *Usage:*Examples:*" "$program explains itself"
   is "$err" "" "$program --help is silent on standard error"

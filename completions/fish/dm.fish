@@ -15,7 +15,7 @@ function __dm_complete
             string join -- \n $lines[2..-1]
     end
 end
-for program in dm dm-attach dm-chat dm-conversation dm-digest dm-doctor dm-edit dm-hub dm-import dm-list dm-mcp dm-preview \
-        dm-read dm-search dm-send dm-sync dm-tail dm-typing dm-usage dm-user
+for program in dm dm-attach dm-chat dm-conversation dm-digest dm-doctor dm-edit dm-export dm-hub dm-import dm-list \
+        dm-mcp dm-preview dm-read dm-search dm-send dm-sync dm-tail dm-typing dm-usage dm-user
     complete -c $program -f -k -a "(__dm_complete $program)"
 end

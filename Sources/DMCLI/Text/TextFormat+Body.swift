@@ -26,21 +26,34 @@ extension TextFormat {
   ///
   /// A link shows its whole address, so no text can lead elsewhere than it says.
   static func linked(_ text: String) -> String {
+    var (result, end) = ("", text.startIndex)
+    for range in addresses(in: text) {
+      result += text[end..<range.lowerBound]
+      result += Mark.link(String(text[range]), to: escaped(text[range]))
+      end = range.upperBound
+    }
+    return end == text.startIndex ? text : result + text[end...]
+  }
+
+  /// The addresses of web pages in a text that `visible` has escaped, in their order.
+  package static func addresses(in text: String) -> [Range<String.Index>] {
     // Most texts have no colon, for which one look at each byte is enough.
     let hasColon = text.utf8.withContiguousStorageIfAvailable { $0.contains(UInt8(ascii: ":")) }
-    guard hasColon ?? true, text.contains(text: "://") else { return text }
-    var (result, rest) = ("", text[...])
+    guard hasColon ?? true, text.contains(text: "://") else { return [] }
+    var (found, rest) = ([Range<String.Index>](), text[...])
     while let start = nextAddress(in: rest) {
       let address = address(rest[start...])
-      result += rest[..<start]
+      found.append(address.startIndex..<address.endIndex)
       rest = rest[address.endIndex...]
-      let escaped = address.utf8.map { byte in
-        byte < 0x80
-          ? String(Unicode.Scalar(byte)) : "%" + String(byte, radix: 16, uppercase: true)
-      }
-      result += Mark.link(String(address), to: escaped.joined())
     }
-    return result + rest
+    return found
+  }
+
+  /// An address whose characters beyond ASCII are percent-encoded.
+  package static func escaped(_ address: Substring) -> String {
+    address.utf8.map { byte in
+      byte < 0x80 ? String(Unicode.Scalar(byte)) : "%" + String(byte, radix: 16, uppercase: true)
+    }.joined()
   }
 
   /// The start of the next address that begins a word; nil if there is none.

@@ -191,10 +191,12 @@ extension RecordSchema.Field {
   }
 }
 
-// The records of dm-doctor(1).
+// The records of dm-doctor(1) and dm-export(1).
 
 extension RecordSchema {
-  static let upkeep = [finding, backup, dump, row, content, dumpEnd, restore, purge, repair, statistics, report]
+  static let upkeep = [
+    finding, backup, dump, row, content, dumpEnd, restore, purge, repair, statistics, report, exported,
+  ]
 
   private static let lastUsedAt = Field("last_used_at", .time, optional: true)
 
@@ -274,5 +276,16 @@ extension RecordSchema {
       Field("message_id", .uuid), Field("conversation_id", .uuid), Field("seq", .integer), Field("sender", .handle),
       Field("user", .handle), Field("reason", .string, optional: true), Field("text", .string, optional: true),
       Field("reported_at", .time),
+    ])
+
+  static let exported = RecordSchema(
+    "exported",
+    [
+      Field("conversation_id", .uuid), Field("name", .string), Field("is_group", .boolean),
+      Field("format", .words(["html", "markdown", "mbox", "json"])), Field("path", .string),
+      Field("last_path", .string, optional: true), Field("message_count", .integer),
+      Field("attachments_count", .integer), Field("missing_count", .integer), Field("written_count", .integer),
+      Field("first_at", .time, optional: true), Field("last_at", .time, optional: true),
+      Field("is_partial", .boolean),
     ])
 }

@@ -6,7 +6,7 @@ import DMSystem
 @testable import DMUpkeep
 
 extension RecordsTests {
-  /// The records that dm-doctor(1) prints, with all members or with only the required ones.
+  /// The records that dm-doctor(1) and dm-export(1) print, with all members or with only the required ones.
   static func upkeepRecords(isFull: Bool) -> [any Record] {
     let last = isFull ? time : nil
     let text = isFull ? "text" : nil
@@ -14,8 +14,10 @@ extension RecordsTests {
     let table = DumpedTable(name: "user", columns: ["id", "bio"], key: ["id"])
     let consumer = Statistics.Consumer(user: bob, name: "bot", behindCount: 1, usedAt: time, warning: .late)
     let copy = Copy(path: "p", createdAt: time, sizeBytes: 1, missingCount: 2, senders: ["bob"])
+    let exported = Exported(id, .html, path: "bob/page1.html")
+    if isFull { (exported.lastPath, exported.first, exported.last) = ("bob/page2.html", time, time) }
     return [
-      FindingRecord(Finding(check: .digests, subject: text, message: "m"), message: "m"),
+      exported, FindingRecord(Finding(check: .digests, subject: text, message: "m"), message: "m"),
       Backup(path: "p", storeID: id, sizeBytes: 1, messageCount: 2, createdAt: time, lastUsedAt: last),
       DumpHeader(schema: 3, storeID: id, createdAt: time, lastUsedAt: last),
       DumpRow(table: table, values: [.integer(1), isFull ? .text([0x41]) : .null]),

@@ -51,7 +51,7 @@ struct StayingProgramsTests {
   ///
   /// `dm-usage` opens none, and `dm-preview` only for the image of a line.
   static let ending = [
-    "dm-attach", "dm-conversation", "dm-digest", "dm-doctor", "dm-preview", "dm-search", "dm-usage",
+    "dm-attach", "dm-conversation", "dm-digest", "dm-doctor", "dm-export", "dm-preview", "dm-search", "dm-usage",
   ]
 
   @Test func `these tests cover each program that does not end by itself`() {

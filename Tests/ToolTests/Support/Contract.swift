@@ -23,6 +23,8 @@ enum Contract {
     }
     // The output is a database.
     if program == "dm-doctor", arguments.contains("backup"), arguments.contains("-") { return false }
+    // The output is the export.
+    if program == "dm-export", arguments.last == "-", !arguments.contains("json") { return false }
     // The schemas have no null, which stands for each field that a record lacks.
     if arguments.contains("--all-fields") { return false }
     var others = ["--help", "-h", "--version", "--schema", "--count", "--complete", "--plain"]

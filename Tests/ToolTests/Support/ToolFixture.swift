@@ -36,8 +36,8 @@ final class ToolFixture: Sendable {
   private let extra: Mutex<[String: String]>
 
   static let programs = [
-    "dm-attach", "dm-chat", "dm-conversation", "dm-digest", "dm-doctor", "dm-edit", "dm-import", "dm-list", "dm-mcp",
-    "dm-preview", "dm-read", "dm-search", "dm-send", "dm-tail", "dm-typing", "dm-usage", "dm-user",
+    "dm-attach", "dm-chat", "dm-conversation", "dm-digest", "dm-doctor", "dm-edit", "dm-export", "dm-import", "dm-list",
+    "dm-mcp", "dm-preview", "dm-read", "dm-search", "dm-send", "dm-tail", "dm-typing", "dm-usage", "dm-user",
   ]
   /// The programs that use the network.
   static let hubPrograms = ["dm-hub", "dm-sync"]

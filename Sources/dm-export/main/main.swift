@@ -1,0 +1,4 @@
+import DMCLI
+import ExportProgram
+
+DMExport.main()
