@@ -34,6 +34,13 @@ def instant(text):
     return microseconds(time if time.tzinfo else time.replace(tzinfo=datetime.timezone.utc))
 
 
+def moment(time):
+    """Checks microseconds since 1970: a whole number, of a time that dm accepts."""
+    if type(time) is not int or not -62135596800 * 10**6 <= time < 253402300800 * 10**6:
+        raise ValueError
+    return time
+
+
 def clean(text, limit):
     """A name that dm accepts: without control, format and unseen characters, in one line, at most `limit` bytes."""
     text = UNSEEN.sub('', unicodedata.normalize('NFC', plain(text)))

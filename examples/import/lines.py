@@ -25,7 +25,7 @@ import sys
 import unicodedata
 import uuid
 import sources
-from fields import EPOCH, UNEXPECTED, clean, entries, instant, microseconds, pieces, plain, words
+from fields import EPOCH, UNEXPECTED, clean, entries, instant, microseconds, moment, pieces, plain, words
 
 FILES_LIMIT = 32  # files of a message
 
@@ -49,6 +49,8 @@ def add_me(arguments):
     arguments.add_argument(
         '--me', metavar='HANDLE', default=os.environ.get('DM_USER') or getpass.getuser(),
         help='your own handle [$DM_USER, else the login name]')
+    arguments.add_argument('--as-groups', action='store_true', help='make groups of direct conversations, too, for history '
+                           'that is older than the messages of a conversation in the store')
 
 
 def fail(status, message):
