@@ -81,6 +81,7 @@ printf '+15555550142\tnia-okafor\n' >numbers.tsv
 from imsg imsg.lines --map numbers.tsv
 report "messages: 6, attachments: 1" "imsg"
 report "reactions left out: 1; the first: line 2" "reactions are left out"
+adds_up imsg
 report "lines that are not messages of imsg left out: 1; the first: line 6" "a line of something else is counted"
 imported 6 "messages of imsg"
 is "$(said alice nia-okafor)" '2022-01-01T10:00:00.000 alice "Hi"
@@ -99,7 +100,8 @@ cp whatsapp/photo.jpg attachments/abc.jpg
 from signal signal.jsonl --attachments attachments
 report "messages: 5, attachments: 1" "signal-cli"
 report "envelopes without a message (receipts, typing, calls, reactions) left out: 3; the first: line 2" "the rest is counted"
-report "messages that were deleted left out: 1; the first: line 6" "a message that was deleted stays so"
+report "messages that were deleted left out: 1; the first: line 5" "a message that was deleted stays so"
+adds_up signal-cli
 imported 5 "messages of signal-cli"
 is "$(said alice nia-okafor)" '2022-01-01T08:00:00.123 Nia Okafor "Hello 🚢\nthere"
 2022-01-01T08:00:01.000 alice "Hi"

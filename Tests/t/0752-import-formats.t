@@ -11,7 +11,7 @@ for script in telegram discord matrix messenger instagram mail; do
   exits 65 "$script of something else" "$import/$script" none
 done
 
-# Telegram: an account with a direct chat, a group and a chat with oneself.
+# Telegram: an account with a direct chat, a group and the user's own notes.
 mkdir -p telegram/photos
 cp whatsapp/photo.jpg telegram/photos/photo_1.jpg
 cat >telegram/result.json <<'END'
@@ -50,7 +50,7 @@ Nia Okafor "[file plan.pdf]"
 Nia Okafor "[file passwd]"' "a direct chat"
 is "$(dm-tail nia-okafor 2 --peek | jq -r .reply_to.seq)" 1 "with the reply"
 is "$(said ben +Harbour | cut -d ' ' -f 2- | paste -sd ' ')" 'Ben "one" Ben "another Ben" user6 "gone"' "two people of one name are two"
-is "$(said alice alice | cut -d ' ' -f 2-)" 'alice "a note"' "a chat with oneself"
+is "$(said alice alice | cut -d ' ' -f 2-)" 'alice "a note"' "own notes"
 cp "$work/lines" "$work/of-folder"
 (cd telegram && python3 -m zipfile -c ../telegram.zip result.json photos)
 from telegram telegram.zip --files telegram-files

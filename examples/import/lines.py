@@ -207,6 +207,11 @@ class Importer:
         self.left += count
         self.note(f'{what} left out', place, count)
 
+    def settle(self, what, place):
+        """Counts what was read and is neither kept nor left out, because a conversation could not be written."""
+        if rest := self.read - self.kept - self.left:
+            self.leave(what, place, rest)
+
     def say(self, text):
         """Adds a line to the report that counts nothing."""
         self.report[text] = None

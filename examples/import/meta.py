@@ -55,7 +55,7 @@ class Threads:
         thread['messages'] += [(name, number, message) for number, message in enumerate(data['messages'], 1)]
 
     def common(self):
-        """The participant of all threads, if there is one; else of the only thread, the one whom it is not titled after."""
+        """The participant of all threads, if there is one; else, of a thread of two, the one whose name is not its title."""
         sets = [set(thread['people']) for thread in self.found.values() if thread['people']]
         everywhere = set.intersection(*sets) if sets else set()
         if len(everywhere) == 1:
@@ -70,7 +70,10 @@ class Threads:
         if not self.me and self.found:
             self.importer.say('who you are is not clear from the participants; --my-name says it')
         for key, thread in self.found.items():
-            self.write_thread(key, thread)
+            try:
+                self.write_thread(key, thread)
+            except lines.UNEXPECTED:
+                self.importer.settle('messages of chats whose fields cannot be read', thread['messages'][0][0])
 
     def write_thread(self, key, thread):
         importer, read = self.importer, []

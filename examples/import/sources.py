@@ -149,7 +149,7 @@ class Export:
         try:
             if os.path.isdir(path):
                 return
-            with open(path, 'rb') as file:
+            with opened(path) as file:
                 is_zip = file.read(2) == b'PK'
             if is_zip:
                 self.zip = zipfile.ZipFile(path)
