@@ -19,7 +19,7 @@ package struct DMImport: Program {
     passingOption: from, rules: PreparationArguments.rules,
     examples: [
       ("dm-import history.jsonl", "add what the store does not have yet; can be repeated if lines have nonces"),
-      ("dm-import --from whatsapp 'WhatsApp Chat with Bob.zip' --dry-run", "what an export would add"),
+      ("dm-import --from", "list the programs whose exports can be imported"),
       (
         "{ dm-list --all --limit all; dm-tail -n all --peek; } | dm-import --same-users --store copy",
         "copy what you can see into another store"

@@ -9,7 +9,7 @@ ln -s "$import" "$work/prefix/share/dm/import"
 cp "$(readlink -f "$(command -v dm-import)")" "$work/prefix/bin/dm-import" || exit 1
 PATH="$work/prefix/bin:$PATH"
 
-exits 0 "--from without a name" dm-import --from
+exits 0 "--from without a name" dm-import --text --from
 is "$(printf '%s\n' "$out" | cut -d ' ' -f 1)" "$(find "$import/" -type f ! -name '*.*' | sed 's,.*/,,' | sort)" "lists the importers"
 exits 64 "an unknown name" dm-import --from icq x
 like "$err" "*no importer is named 'icq'; one of: discord, *" "is an error with the names"
