@@ -79,14 +79,19 @@ install:
 	cp -P completions/fish/* $(FISH)
 	chmod 644 $(BASH)/dm $(FISH)/dm.fish
 	install -m 644 README.md INSTALL.md CHANGELOG.md LICENSE $(SHARE)/doc/dm
+	rm -rf $(SHARE)/doc/dm/examples/import $(SHARE)/dm/import
 	cp -R examples $(SHARE)/doc/dm
+	install -d $(SHARE)/dm
+	mv $(SHARE)/doc/dm/examples/import $(SHARE)/dm/import
+	ln -s ../../../dm/import $(SHARE)/doc/dm/examples/import
+	rm -rf $(SHARE)/dm/import/__pycache__
 	cd $(SHARE)/doc/dm/examples && rm -rf embedding/.build* */__pycache__ .mypy_cache */.mypy_cache
 
 uninstall:
 	rm -f $(addprefix $(DESTDIR)$(PREFIX)/bin/,dm $(NAMES))
 	for s in 1 5 7 8; do (cd man && ls *.$$s) | sed "s|^|$(SHARE)/man/man$$s/|" | xargs rm -f || exit; done
 	rm -f $(ZSH)/_dm $(foreach p,dm $(NAMES),$(BASH)/$p $(FISH)/$p.fish)
-	rm -rf $(SHARE)/doc/dm
+	rm -rf $(SHARE)/doc/dm $(SHARE)/dm
 
 # A package for Debian, of what was built.
 deb: TOOLS += dpkg-shlibdeps:dpkg-dev

@@ -77,7 +77,9 @@ package struct Arguments: Sendable {
       separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false
     ).map { String(Substring($0)) }
     let name = parts[0]
+    let passing = command.passingOption?.declaration.name
     guard let option = command.allOptions.first(where: { $0.long == name }) else {
+      if given.contains(where: { $0.name == passing }) { return operands.append(word) }
       throw usage("unknown option '--\(name)'\(command.hint(for: name))")
     }
     guard option.value != nil else {
@@ -85,8 +87,9 @@ package struct Arguments: Sendable {
       give(option, [])
       return
     }
-    guard let value = parts.count > 1 ? parts[1] : rest.popFirst() else {
-      unfinished = option
+    let value = parts.count > 1 ? parts[1] : rest.popFirst()
+    if value == nil { unfinished = option }
+    guard let value = value ?? (name == passing ? "" : nil) else {
       throw usage("'--\(name)' needs a value: \(option.value ?? "")")
     }
     give(option, [value])

@@ -38,6 +38,9 @@ package struct Command: Sendable {
   let operandsWith: [(option: any Declared, operands: String)]
   /// The option whose value is N for a word `-N` before the operands, such as `-5`; nil if such a word is an operand.
   let countOption: (any Declared)?
+  /// The option that makes operands of unknown options, which are those of another program, and that may lack its value;
+  /// nil if there is none.
+  let passingOption: (any Declared)?
   /// The rules about which options can be used together; they are checked before the program runs.
   package let rules: [Rule]
   package let subcommands: [Subcommand]
@@ -57,7 +60,8 @@ package struct Command: Sendable {
   package init(
     _ name: String, _ summary: String, synopsis: [String], options: [any Declared] = [], operands: String = "",
     operandsWith: [(option: any Declared, operands: String)] = [], countOption: (any Declared)? = nil,
-    rules: [Rule] = [], subcommands: [Subcommand] = [], main: (@Sendable (Invocation) throws -> Void)? = nil,
+    passingOption: (any Declared)? = nil, rules: [Rule] = [], subcommands: [Subcommand] = [],
+    main: (@Sendable (Invocation) throws -> Void)? = nil,
     examples: [(call: String, meaning: String)], topics: [Topic] = [], refused: [any Declared] = [],
     reads: String? = nil, writes: [String], isConfigured: Bool = true
   ) {
@@ -68,6 +72,7 @@ package struct Command: Sendable {
     self.operands = operands
     self.operandsWith = operandsWith
     self.countOption = countOption
+    self.passingOption = passingOption
     self.rules = rules
     self.subcommands = subcommands
     self.main = main

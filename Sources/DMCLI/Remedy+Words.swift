@@ -25,6 +25,7 @@ extension Remedy {
     case .listConversations: "dm-list names yours"
     case .confirmUser:
       "if so, give them another handle with the importer's --map; if they are the same, repeat it with --same-users"
+    case .importAsGroup: "import the conversation as a group, with the importer's --as-groups"
     case .chooseGroup: "write the id of one, or name it for yourself with 'dm-conversation name'"
     case .clearOwnName(let name): "or clear that one with dm-conversation name '+\(name)' ''"
     case .unblock(let handle): "'dm-user unblock \(handle)' first"

@@ -7,6 +7,8 @@ package enum Remedy: Equatable, Sendable {
   case addUser
   /// Decide whether a user in an import is the same person as the user of the store who has the same handle.
   case confirmUser
+  /// Import a direct conversation as a group, because the existing conversation has later messages.
+  case importAsGroup
   case startConversation
   case listConversations
   /// Choose one of several groups that have the same title.

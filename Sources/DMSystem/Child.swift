@@ -26,10 +26,13 @@ package struct Child: ~Copyable {
   ///
   /// - Parameters:
   ///   - input: the program's standard input; nil for that of this process.
+  ///   - output: the program's standard output; nil for that of this process.
   ///   - isApart: whether the program has a session of its own, and `/dev/null` for its standard streams, so that it
   ///     neither uses the terminal of this process nor ends with it.
   /// - Throws: if there is no such program, or if it cannot be run.
-  package init(_ words: [String], input: Int32? = nil, isApart: Bool = false) throws(SystemFailure) {
+  package init(
+    _ words: [String], input: Int32? = nil, output: Int32? = nil, isApart: Bool = false
+  ) throws(SystemFailure) {
     var attributes = posix_spawnattr_t()
     posix_spawnattr_init(&attributes)
     defer { posix_spawnattr_destroy(&attributes) }
@@ -47,12 +50,22 @@ package struct Child: ~Copyable {
     posix_spawn_file_actions_init(&actions)
     defer { posix_spawn_file_actions_destroy(&actions) }
     if let input { posix_spawn_file_actions_adddup2(&actions, input, STDIN_FILENO) }
+    if let output { posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO) }
     if isApart {
       for stream in 0...2 { posix_spawn_file_actions_addopen(&actions, Int32(stream), "/dev/null", O_RDWR, 0) }
     }
     let number = posix_spawnp(&process, words[0], &actions, &attributes, &argv, environ)
     guard number == 0 else { throw SystemFailure(number: number) }
     self.process = process
+  }
+
+  /// Starts a program whose standard output becomes the standard input of this process.
+  ///
+  /// - Throws: if there is no such program, or if it cannot be run.
+  package init(feeding words: [String]) throws(SystemFailure) {
+    guard let pipe = Pipe() else { throw .current }
+    try self.init(words, output: pipe.writing)
+    while dup2(pipe.reading, STDIN_FILENO) < 0, errno == EINTR {}
   }
 
   package func send(_ signal: Signal) { kill(process, signal.number) }

@@ -7,15 +7,19 @@ package struct DMImport: Program {
   static let folder = Option(
     "folder", value: "DIR", "the folder of files that lines name with a relative path [the working directory]")
   static let dryRun = Flag("dry-run", "print what would be added, and add nothing")
+  static let from = Option(
+    "from", value: "NAME", values: [.words(Export.formats.map(\.name))],
+    "read an export of another program, by the importer NAME; without NAME, list them")
   static let sameUsers = Flag("same-users", "assume that equal handles mean the same person")
 
   package static let command = Command(
     "dm-import", "add history from JSON lines, with its own times, senders and replies",
-    synopsis: ["[FILE]", "<FILE"], options: [dryRun, folder, sameUsers] + PreparationArguments.options,
-    operands: "[FILE]",
-    rules: PreparationArguments.rules,
+    synopsis: ["[FILE]", "<FILE", "--from NAME EXPORT... [OPTION-OF-THE-IMPORTER...]"],
+    options: [dryRun, folder, from, sameUsers] + PreparationArguments.options, operands: "[FILE]",
+    passingOption: from, rules: PreparationArguments.rules,
     examples: [
       ("dm-import history.jsonl", "add what the store does not have yet; can be repeated if lines have nonces"),
+      ("dm-import --from", "list the programs whose exports can be imported"),
       (
         "{ dm-list --all --limit all; dm-tail -n all --peek; } | dm-import --same-users --store copy",
         "copy what you can see into another store"
@@ -23,11 +27,9 @@ package struct DMImport: Program {
     ], reads: "import_line", writes: ["message", "conversation", "user", "error"])
 
   package static func run(_ call: Invocation) throws {
-    try call.arguments.atMost(1)
-    let path = call.arguments.operands.first
-    if path == nil, isTerminal(.input) {
-      throw usage("standard input is a terminal; pipe JSON lines into dm-import, or name a FILE; see --help")
-    }
+    if try call.arguments[from] == "" { return try call.output.write(Export.list) }
+    let export = try Export(call)
+    let path = export == nil ? try file(call) : nil
     let rehearsal = try call.arguments[dryRun] ? Rehearsal(of: call.messenger()) : nil
     let messenger = try rehearsal?.messenger ?? call.messenger()
     let files = try ImportedFiles(call, messenger)
@@ -61,6 +63,17 @@ package struct DMImport: Program {
     // If only one line failed, the error of that line is enough.
     let failed = call.failures.reduce(0) { $0 + $1.count }
     if failed > 1 { printError(command.name, "\(counts.text); \(failed) lines failed: \(codes(call.failures))") }
+    try export?.finish(call.output)
+  }
+
+  /// The file to read; nil for standard input.
+  private static func file(_ call: Invocation) throws -> String? {
+    try call.arguments.atMost(1)
+    let path = call.arguments.operands.first
+    if path == nil, isTerminal(.input) {
+      throw usage("standard input is a terminal; pipe JSON lines into dm-import, or name a FILE; see --help")
+    }
+    return path
   }
 
   private struct Counts {
@@ -112,36 +125,5 @@ struct ImportedFiles {
     let path = file.path.utf8.first == UInt8(ascii: "/") ? file.path : folder + file.path
     // A dash alone would mean standard input.
     return path == "-" ? "./-" : path
-  }
-}
-
-/// A copy of the store for a dry run of an import; removed with this object.
-final class Rehearsal {
-  let messenger: Messenger
-  private let work: WorkFolder
-  /// A shell that removes the copy after this process ends, even if this process was killed.
-  private let remover: Child
-  private let leash: StopSignal
-
-  /// Copies the current rows of the store, without the contents of attachments.
-  ///
-  /// - Throws: an error of the store or of the disk.
-  init(of messenger: Messenger) throws {
-    let folder = try environment("TMPDIR").flatMap { $0.isEmpty ? nil : $0 } ?? "/tmp"
-    work = try WorkFolder(.restore, in: folder)
-    leash = StopSignal()
-    let script = "trap '' HUP INT TERM PIPE; exec >/dev/null 2>&1; cat; rm -rf \"$1\""
-    do {
-      remover = try Child(["sh", "-c", script, "sh", work.path], input: leash.descriptor)
-    } catch {
-      throw DMError(.cannotCreate, "cannot start sh(1), which removes the copy of the store at the end")
-    }
-    let copy = StoreLocation(directory: work.path + "/store", isNamed: false)
-    do {
-      if try messenger.hasStore() { try Upkeep(messenger.location).copyRows(to: copy) }
-    } catch let error as DMError where error.code == .noStore {
-      // The store does not exist, so there is nothing to copy: an import would create it.
-    }
-    self.messenger = Messenger(copy, as: messenger.identity)
   }
 }

@@ -1,37 +1,7 @@
 #!/bin/sh
 # The importers of examples/import: an export in, import lines out, and into a store.
 . "$(dirname "$0")/lib.sh"
-import=$(cd "$(dirname "$0")/../../examples/import" && pwd)
-cp -R "$(dirname "$0")/../Fixtures/import" "$work/exports" || exit 1
-cp "$import/../photo.jpg" "$work/exports/whatsapp" || exit 1
-cd "$work/exports" || exit 1
-dm-user -q --as alice add alice
-export DM_USER=alice
-
-# from NAME ARGUMENT...: the lines of an importer are in $work/lines, its report in $work/report.
-from() {
-  importer=$1
-  shift
-  "$import/$importer" "$@" >"$work/lines" 2>"$work/report"
-}
-# report TEXT NAME: the report has this line, without the name of the importer.
-report() { is "$(sed -n "s/^$importer: //p" "$work/report" | grep -cxF "$1")" 1 "$2"; }
-# said USER CONVERSATION: what was said there, one line each.
-said() {
-  dm-tail --as "$1" "$2" -n all --peek |
-    jq -r '[.created_at[:23], .sender_name // .sender, (.text // "" | @json), (.attachments // [] | map(.name) | .[])] | join(" ")'
-}
-messages() { sqlite3 "$DM_STORE/dm.sqlite" 'SELECT count(*) FROM message'; }
-# imported NUMBER NAME: the lines add so many messages, and none when they are repeated; people of an earlier export are the
-# same.
-imported() {
-  before=$(messages)
-  exits 0 "$2" dm-import --same-users "$work/lines"
-  is "$(($(messages) - before)) $(printf %s "$err" | grep -v '; install ')" "$1 " "$1 messages are added"
-  exits 0 "$2, again" dm-import "$work/lines"
-  is "$(messages) $(printf '%s\n' "$out" | jq -r 'select(.type == "message") | .duplicate' | sort | uniq -c | tr -s ' ')" \
-    "$((before + $1))  $1 true" "adds nothing"
-}
+. "$(dirname "$0")/import.sh"
 
 for script in whatsapp slack imsg signal irc; do
   exits 0 "$script --help" "$import/$script" --help
@@ -49,6 +19,7 @@ done
 # WhatsApp, of Android: months first, minutes only, a narrow space before AM.
 from whatsapp 'whatsapp/WhatsApp Chat with Harbour Walk.txt'
 report "messages: 8, attachments: 1" "WhatsApp, of Android"
+adds_up "WhatsApp, of Android"
 report "lines without a sender left out: 3; the first: line 1" "lines without a sender are counted"
 report "files are not there; their names stay in the text: 1; the first: line 13" "files that are absent are counted"
 is "$(grep -c 'boots\|加\|The pier' "$work/report")" 0 "no text of a message is in the report"
@@ -66,15 +37,16 @@ is "$(said nia-okafor '+Harbour Walk')" '2021-12-30T09:05:00.000 Nia Okafor "Who
 printf 'Jörg Weiß\tjoerg\n' >names.tsv
 from whatsapp whatsapp/Hafen/_chat.txt --direct --map names.tsv
 report "messages: 4, attachments: 0" "WhatsApp, of an iPhone"
-report "lines of WhatsApp itself left out: 2; the first: line 1" "its own lines are left out"
+report "lines of WhatsApp itself left out: 1; the first: line 1" "its own lines are left out"
+report "messages that were deleted left out: 1; the first: line 7" "and deleted messages"
 report "messages were earlier than the one before, and got its time: 1; the first: line 6" "the order of the file counts"
 imported 4 "a chat of an iPhone"
 is "$(said joerg 49-170-5550123)" '2022-03-05T08:00:01.000 Jörg Weiß "Moin"
 2022-03-05T08:00:01.000 +49 170 5550123 "Moin: und\neine zweite Zeile"
 2022-03-05T08:02:10.000 Jörg Weiß "<Anhang: 00000003-PHOTO-2022-03-05-08-02-10.jpg>"
 2022-03-05T08:02:10.000 +49 170 5550123 "schön"' "is the direct conversation of the two, by the handle of the map"
-exits 64 "dates that could be of two days" "$import/whatsapp" whatsapp/ambiguous.txt
-like "$err" "*say --day-first or --month-first" "must be explained"
+exits 0 "dates that could be of two days" "$import/whatsapp" whatsapp/ambiguous.txt
+like "$err" "*taken as day/month; --month-first takes them as month/day*" "are taken as padded ones usually are, and it says so"
 is "$("$import/whatsapp" whatsapp/ambiguous.txt --day-first 2>/dev/null | jq -r '.created_at // empty' | head -n 1)" \
   2022-02-01T10:00:00.000000Z "by --day-first"
 is "$(TZ=Asia/Tokyo "$import/whatsapp" whatsapp/ambiguous.txt --month-first 2>/dev/null | jq -r '.created_at // empty' |
@@ -84,7 +56,7 @@ is "$(TZ=Asia/Tokyo "$import/whatsapp" whatsapp/ambiguous.txt --month-first 2>/d
 from slack slack
 report "messages: 9, attachments: 0" "Slack"
 report "messages of the kind channel_join left out: 1; the first: harbour/2022-01-01.json, message 1" "joins are left out"
-report "files are not in the export; their names are in the text: 1; the first: harbour/2022-01-02.json, message 3" \
+report "files are not there; their names are in the text: 1; the first: harbour/2022-01-02.json, message 3" \
   "files are named"
 cp "$work/lines" "$work/of-folder"
 python3 -m zipfile -c slack.zip slack
@@ -109,6 +81,7 @@ printf '+15555550142\tnia-okafor\n' >numbers.tsv
 from imsg imsg.lines --map numbers.tsv
 report "messages: 6, attachments: 1" "imsg"
 report "reactions left out: 1; the first: line 2" "reactions are left out"
+adds_up imsg
 report "lines that are not messages of imsg left out: 1; the first: line 6" "a line of something else is counted"
 imported 6 "messages of imsg"
 is "$(said alice nia-okafor)" '2022-01-01T10:00:00.000 alice "Hi"
@@ -127,7 +100,8 @@ cp whatsapp/photo.jpg attachments/abc.jpg
 from signal signal.jsonl --attachments attachments
 report "messages: 5, attachments: 1" "signal-cli"
 report "envelopes without a message (receipts, typing, calls, reactions) left out: 3; the first: line 2" "the rest is counted"
-report "messages that were deleted left out: 1; the first: line 6" "a message that was deleted stays so"
+report "messages that were deleted left out: 1; the first: line 5" "a message that was deleted stays so"
+adds_up signal-cli
 imported 5 "messages of signal-cli"
 is "$(said alice nia-okafor)" '2022-01-01T08:00:00.123 Nia Okafor "Hello 🚢\nthere"
 2022-01-01T08:00:01.000 alice "Hi"
@@ -212,12 +186,14 @@ is "$(grep -c path "$work/lines")" 0 "a link in a chat of WhatsApp is not follow
 export DM_STORE="$work/irc"
 dm-user -q add alice
 from irc 'irc/#harbour.log'
-report "messages: 5, attachments: 0" "irssi"
-report "lines that nobody has said left out: 6; the first: line 1" "joins and notices are counted"
-imported 5 "a log of irssi"
+report "messages: 6, attachments: 0" "irssi"
+report "lines that nobody has said left out: 5; the first: line 1" "joins and modes are counted"
+adds_up irssi
+imported 6 "a log of irssi"
 is "$(said nia '+#harbour')" '2022-01-01T23:58:00.000 nia "who is <there>?"
 2022-01-01T23:58:00.000 小雨 "我: 在"
 2022-01-01T23:58:00.000 nia "* nia waves wildly"
+2022-01-01T23:59:00.000 NickServ "-NickServ- you are not identified"
 2022-01-02T00:00:00.000 nia "a new day"
 2022-01-02T00:00:00.000 ben|away "$(reboot) `id` {\"json\":\"no\"}"' "has the day and the order of its lines"
 from irc 'irc/irc.libera.#pier.weechatlog'
@@ -227,12 +203,13 @@ is "$(said ben '+#pier')" '2022-01-01T10:00:02.000 nia "hello\twith a tab"
 2022-01-01T10:00:02.000 ben "早"
 2022-01-01T10:00:03.000 ben "* ben dances 🕺"' "has its lines"
 from irc 'irc/#quay/2022-01-02.log' 'irc/#quay/2022-01-01.log'
-report "messages: 4, attachments: 0" "ZNC"
+report "messages: 5, attachments: 0" "ZNC"
 report "lines in no known form left out: 1; the first: irc/#quay/2022-01-01.log, line 5" "what is no line is counted"
-imported 4 "logs of ZNC"
+imported 5 "logs of ZNC"
 is "$(said nia '+#quay')" '2022-01-01T10:00:01.000 nia "first"
 2022-01-01T10:00:01.000 nia "first"
 2022-01-01T10:00:05.000 nia "* nia sits"
+2022-01-01T10:00:06.000 nia "-nia- a notice"
 2022-01-02T08:00:00.000 ben "second day"' "are in the order of their days"
 printf '12:00 <nia> noon\n' >noon
 exits 65 "a log of an unknown day" "$import/irc" noon

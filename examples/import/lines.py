@@ -10,6 +10,8 @@ If two people of one run would get the same handle, or a name becomes the handle
 digits of the SHA-256 of what the export knows them by. The name itself is the display name. Use the same map when you repeat an import: messages are recognized by sender
 and nonce. If the store had a user before, dm-import refuses what they say, unless the map has them: they may be somebody else
 of that name. 'dm-import --same-users' takes them to be the same.
+
+The report at the end adds up: the entries that were read are those that were kept and those that were left out, by reason.
 """
 import argparse
 import collections
@@ -22,13 +24,10 @@ import re
 import sys
 import unicodedata
 import uuid
+import sources
+from fields import EPOCH, UNEXPECTED, clean, entries, instant, microseconds, moment, pieces, plain, words
 
-EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.timezone.utc)
-# Letters and marks that nobody sees (Default_Ignorable_Code_Point of Unicode); dm refuses them in names.
-UNSEEN = re.compile('[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\U000e0000-\U000e0fff]')
-TEXT_LIMIT = 64 * 1024
-# What reading a field may raise that is absent or not of the expected kind.
-UNEXPECTED = (TypeError, KeyError, ValueError, AttributeError, OverflowError)
+FILES_LIMIT = 32  # files of a message
 
 
 class Arguments(argparse.ArgumentParser):
@@ -37,6 +36,10 @@ class Arguments(argparse.ArgumentParser):
     def __init__(self, description):
         super().__init__(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
         self.add_argument('--map', metavar='FILE', help='names of the export and handles of dm, separated by a tab')
+        self.add_argument('--files', metavar='DIR', help='the folder for files of a ZIP file [a new one in $TMPDIR]')
+        self.add_argument('--dry-run', action='store_true',
+                          help='print the people and conversations that would be made, and no lines')
+        self.add_argument('--summary', action='store_true', help=argparse.SUPPRESS)
 
     def error(self, message):
         self.exit(64, f'{self.prog}: {message}; see --help\n')
@@ -46,6 +49,8 @@ def add_me(arguments):
     arguments.add_argument(
         '--me', metavar='HANDLE', default=os.environ.get('DM_USER') or getpass.getuser(),
         help='your own handle [$DM_USER, else the login name]')
+    arguments.add_argument('--as-groups', action='store_true', help='make groups of direct conversations, too, for history '
+                           'that is older than the messages of a conversation in the store')
 
 
 def fail(status, message):
@@ -53,59 +58,26 @@ def fail(status, message):
     sys.exit(status)
 
 
-def content(path):
-    """The bytes of a file; '-' is standard input."""
+def opened(path):
+    """A file as a stream of bytes; '-' is standard input. Ends the program if it cannot be read."""
     try:
-        if path == '-':
-            return sys.stdin.buffer.read()
-        with open(path, 'rb') as file:
-            return file.read()
+        return sources.opened(path)
     except OSError as error:
         fail(66, f"cannot read '{path}': {error.strerror}")
 
 
 def json_lines(path):
-    """The objects of a file of JSON lines, each with its line number; None for a line that is no JSON object."""
-    for number, line in enumerate(content(path).decode('utf-8', 'replace').split('\n'), 1):
-        if line.strip():
-            try:
-                value = json.loads(line)
-            except ValueError:
-                value = None
-            yield number, value if isinstance(value, dict) else None
+    """The objects of a file of JSON lines, each with its line number; None for a line that is not a JSON object."""
+    with opened(path) as stream:
+        yield from sources.json_lines(stream)
 
 
-def words(value):
-    """A field that is a string or absent."""
-    if not isinstance(value, str | None):
-        raise TypeError
-    return value
-
-
-def microseconds(time):
-    """The microseconds since 1970 of a time; one without a zone is of this machine's zone."""
-    return (time.astimezone(datetime.timezone.utc) - EPOCH) // datetime.timedelta(microseconds=1)
-
-
-def clean(text, limit):
-    """A name that dm accepts: without control, format and unseen characters, in one line, at most `limit` bytes."""
-    text = UNSEEN.sub('', unicodedata.normalize('NFC', text))
-    text = ''.join(c for c in text if c.isspace() or unicodedata.category(c) not in ('Cc', 'Cf', 'Cs'))
-    return ' '.join(text.split()).encode()[:limit].decode('utf-8', 'ignore').strip()
-
-
-def plain(text):
-    """A text that dm accepts: without NUL and halves of surrogate pairs."""
-    return text.encode('utf-16', 'surrogatepass').decode('utf-16', 'replace').replace('\0', '\ufffd')
-
-
-def pieces(text):
-    """The text, in as many pieces as it has times 64 KiB."""
-    while len(text.encode()) > TEXT_LIMIT:
-        piece = text.encode()[:TEXT_LIMIT].decode('utf-8', 'ignore')
-        yield piece
-        text = text[len(piece):]
-    yield text
+def export(path, options):
+    """The files of an export. Ends the program if it cannot be read."""
+    try:
+        return sources.Export(path, options.files)
+    except sources.Unreadable as error:
+        fail(66, str(error))
 
 
 class Importer:
@@ -115,21 +87,26 @@ class Importer:
         self.source = os.path.basename(sys.argv[0])
         self.map = {}
         if arguments.map:
-            for line in content(arguments.map).decode('utf-8', 'replace').splitlines():
-                name, _, handle = line.partition('\t')
-                if name and handle.strip():
-                    self.map[name] = handle.strip()
+            with opened(arguments.map) as file:
+                for line in file.read(2**26).decode('utf-8-sig', 'replace').splitlines():
+                    name, _, handle = line.partition('\t')
+                    if name and handle.strip():
+                        self.map[name] = handle.strip()
+        self.is_dry, self.has_summary = arguments.dry_run, arguments.dry_run or arguments.summary
         self.handles, self.last = {}, {}
         # Of each handle, what the export knows its user by. That of the user who imports is nobody else's, whatever
         # somebody calls themselves.
         self.owners = {getattr(arguments, 'me', None): None}
         self.equal = collections.Counter()
-        self.messages = self.attachments = 0
+        self.read = self.kept = self.left = self.attachments = 0
         self.report = {}
+        # For the summary: the people by handle, with their name and the number of their messages; and the conversations.
+        self.people, self.conversations = {}, {}
         sys.stdout.reconfigure(encoding='utf-8', newline='\n')
 
     def write(self, **line):
-        print(json.dumps({k: v for k, v in line.items() if v is not None and v != []}, ensure_ascii=False))
+        if not self.is_dry:
+            print(json.dumps({k: v for k, v in line.items() if v is not None and v != []}, ensure_ascii=False))
 
     def user(self, key, name=None, shown=None):
         """The handle of a user, written once.
@@ -143,6 +120,7 @@ class Importer:
         mapped = next((self.map[n] for n in (key, name) if n in self.map), None)
         handle = self.handles[key] = mapped or self.derived(key, name)
         display = clean(shown, 256)
+        self.people.setdefault(handle, [display, 0])
         self.write(type='user', handle=handle, display_name=display if display and display != handle else None,
                    is_known=True if mapped else None)
         return handle
@@ -160,60 +138,132 @@ class Importer:
 
     def titled(self, title, fallback):
         """The group of a title, which those who write in it join."""
-        return {'conversation': '+' + (clean(title, 256) or fallback)}
+        title = clean(title, 256) or fallback
+        self.conversations.setdefault('+' + title, [f'+{title}', True, 0, None, None])
+        return {'conversation': '+' + title}
 
     def conversation(self, key, participants, title=None):
         """A conversation by what the export knows it by, written once: a group with a title, or the direct one of two."""
-        id = str(uuid.uuid5(uuid.NAMESPACE_URL, f'{self.source}:{key}'))
+        id = str(uuid.uuid5(uuid.NAMESPACE_URL, plain(f'{self.source}:{key}')))
         if id not in self.last:
             self.last[id] = -sys.maxsize
-            self.write(
-                type='conversation', id=id, is_group=title is not None, participants=sorted(set(participants)),
-                title=clean(title, 256) or self.source if title is not None else None)
+            participants = sorted(set(participants))
+            title = clean(title, 256) or self.source if title is not None else None
+            self.conversations[id] = [title and f'+{title}' or ' and '.join(participants), title is not None, 0, None, None]
+            self.write(type='conversation', id=id, is_group=title is not None, participants=participants, title=title)
         return {'conversation_id': id}
 
-    def message(self, conversation, key, sender, time, text, place, reply=None, files=()):
+    def entry(self):
+        """Counts something that was read and that is to be kept or left out."""
+        self.read += 1
+
+    def message(self, conversation, key, sender, time, text, place, reply=None, files=(), id=None):
         """Writes a message, and returns its nonce.
 
-        key is what the export knows the sender by, time the microseconds since 1970, place where the message was read.
-        A message that is earlier than the one before it in its conversation gets that one's time, because the order of
-        an export is better than the clocks that made it.
+        key is what the export knows the sender by, time the microseconds since 1970, place where the message was read, id
+        what the export knows the message by. A message that is earlier than the one before it in its conversation gets that
+        one's time, because the order of an export is better than the clocks that made it. A file is a path, or a path and a
+        name.
         """
         where = conversation.get('conversation_id') or conversation['conversation']
         at = max(time, self.last.get(where, time))
         if at > time:
             self.note('messages were earlier than the one before, and got its time', place)
         self.last[where] = at
-        first, files = None, [{'path': path} for path in files]
-        for piece in pieces(plain(text)):
-            same = (where, str(time), key, piece)
-            nonce = hashlib.sha256('\0'.join((self.source, *same, str(self.equal[same]))).encode()).hexdigest()[:32]
+        self.count(where, sender, at)
+        files = [{'path': file} if isinstance(file, str) else {'path': file[0], 'name': clean(file[1], 255) or None}
+                 for file in files]
+        files = [{k: v for k, v in file.items() if v} for file in files]
+        parts = [(piece, []) for piece in pieces(plain(text))]
+        parts[0][1].extend(files[:FILES_LIMIT])
+        parts += [('', files[start:start + FILES_LIMIT]) for start in range(FILES_LIMIT, len(files), FILES_LIMIT)]
+        first = None
+        for number, (piece, some) in enumerate(parts):
+            same = (where, 'id', str(id), str(number)) if id is not None else (where, str(time), key, piece)
+            nonce = hashlib.sha256(plain('\0'.join((self.source, *same, str(self.equal[same])))).encode()).hexdigest()[:32]
             self.equal[same] += 1
             self.write(
                 **conversation, sender=sender, created_at=(
                     EPOCH + datetime.timedelta(microseconds=at)).strftime('%Y-%m-%dT%H:%M:%S.%fZ'),
-                text=piece or None, nonce=nonce, reply_to_nonce=None if first else reply,
-                attachments=None if first else files)
+                text=piece or None, nonce=nonce, reply_to_nonce=None if first else reply, attachments=some)
             first = first or nonce
-        self.messages += 1
+        self.kept += 1
         self.attachments += len(files)
         return first
 
-    def note(self, what, place):
-        """Counts something for the report, with the place of the first; never with the text of a message."""
-        count, first = self.report.get(what, (0, place))
-        self.report[what] = (count + 1, first)
+    def count(self, where, sender, time):
+        self.people.setdefault(sender, [None, 0])[1] += 1
+        chat = self.conversations[where]
+        chat[2] += 1
+        chat[3], chat[4] = chat[3] if chat[3] is not None else time, time
 
-    def leave(self, what, place):
-        self.note(f'{what} left out', place)
+    def note(self, what, place, count=1):
+        """Counts something for the report, with the place of the first; never with the text of a message."""
+        counted, first = self.report.get(what, (0, place))
+        self.report[what] = (counted + count, first)
+
+    def leave(self, what, place, count=1):
+        """Counts entries that are left out."""
+        self.left += count
+        self.note(f'{what} left out', place, count)
+
+    def settle(self, what, place):
+        """Counts what was read and is neither kept nor left out, because a conversation could not be written."""
+        if rest := self.read - self.kept - self.left:
+            self.leave(what, place, rest)
+
+    def say(self, text):
+        """Adds a line to the report that counts nothing."""
+        self.report[text] = None
+
+    def attached(self, export, wanted, place):
+        """The files that an export has of those that a message names, and lines of text that name the others.
+
+        wanted are pairs of the name in the export, or None, and the name to show.
+        """
+        found, absent = [], []
+        for name, shown in wanted:
+            try:
+                path = export.file(name) if name else None
+                if not path:
+                    self.note('files are not there; their names are in the text', place)
+            except sources.Unreadable as error:
+                path = None
+                self.note(f'files are refused, because {error}; their names are in the text', place)
+            if path:
+                found.append((path, shown or os.path.basename(name)))
+            else:
+                absent.append(f"[file {clean(shown or os.path.basename(name or '') or 'without a name', 256)}]")
+        return found, absent
+
+    def summary(self, file):
+        """Prints the people and the conversations that the lines make."""
+        def day(time):
+            return (EPOCH + datetime.timedelta(microseconds=time)).strftime('%Y-%m-%d')
+
+        print(f'people: {len(self.people)}', file=file)
+        for handle, (name, count) in self.people.items():
+            shown = f' ({name})' if name and name != handle else ''
+            print(f'  {handle}{shown}: messages: {count}', file=file)
+        chats = [chat for chat in self.conversations.values() if chat[2]]
+        print(f'conversations: {len(chats)}', file=file)
+        for title, is_group, count, first, last in chats:
+            kind = 'group' if is_group else 'direct'
+            print(f'  {title} ({kind}): messages: {count}, from {day(first)} to {day(last)}', file=file)
 
     def finish(self):
         """Prints the report on standard error; fails if nothing could be read."""
+        if self.has_summary:
+            self.summary(sys.stdout if self.is_dry else sys.stderr)
         sys.stdout.flush()
-        print(f'{self.source}: messages: {self.messages}, attachments: {self.attachments}', file=sys.stderr)
-        for what, (count, first) in self.report.items():
-            print(f'{self.source}: {what}: {count}; the first: {first}', file=sys.stderr)
-        if not self.messages:
+        print(f'{self.source}: messages: {self.kept}, attachments: {self.attachments}', file=sys.stderr)
+        print(f'{self.source}: read: {self.read}, kept: {self.kept}, left out: {self.left}', file=sys.stderr)
+        for what, counted in self.report.items():
+            shown = f': {counted[0]}; the first: {counted[1]}' if counted else ''
+            print(f'{self.source}: {what}{shown}', file=sys.stderr)
+        if self.read != self.kept + self.left:
+            fail(70, f'{self.read - self.kept - self.left} entries are neither kept nor left out; this is a fault of the importer')
+        if not self.kept:
             fail(65, 'nothing could be read; see --help for what is expected')
 
 
@@ -225,3 +275,5 @@ def run(main):
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(141)
+    except KeyboardInterrupt:
+        sys.exit(130)

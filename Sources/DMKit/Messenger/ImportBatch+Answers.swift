@@ -100,10 +100,11 @@ extension ImportBatch {
       message.createdAt == row.lastActivity && !message.isRecognizable
       ? "give lines of the same time a nonce"
       : firstAdded[row.key] == nil ? "history goes only after what is there" : "sort the lines by time"
+    let isBehind = firstAdded[row.key] == nil && !row.isGroup
     throw DMError(
       .outOfOrder,
       "'\(message.createdAt)' is not after the last message of its conversation, at \(row.lastActivity); \(advice)",
-      subject: message.createdAt.description)
+      subject: message.createdAt.description, remedy: isBehind ? .importAsGroup : nil)
   }
 
   /// The time for a message at the end of a conversation: the time in its line, or, if the last messages have that

@@ -1,0 +1,99 @@
+#!/bin/sh
+# Forms of Slack, Signal, Apple's Messages and IRC that tools other than the usual ones write.
+. "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/import.sh"
+
+# spoken: the texts of the lines.
+spoken() { jq -r 'select(.sender) | "\(.created_at[:19]) \(.sender) \(.text // "" | @json)"' "$work/lines"; }
+
+# Slack: blocks, attachments, reactions, edits, and files that a tool has added.
+mkdir -p tool/general tool/__uploads/F0123456
+printf '[{"id":"U1","name":"nia"}]' >tool/users.json
+printf '[{"id":"C1","name":"general","members":["U1"]}]' >tool/channels.json
+cp whatsapp/photo.jpg tool/__uploads/F0123456/boat.jpg
+cat >tool/general/2022-01-01.json <<'END'
+[{"type": "message", "user": "U1", "ts": "1641024000.000000", "text": "", "blocks": [{"type": "rich_text", "elements": [
+  {"type": "rich_text_section", "elements": [{"type": "text", "text": "only in blocks "}, {"type": "user", "user_id": "U1"}, {"type": "emoji", "name": "boat", "unicode": "26f5"}]},
+  {"type": "rich_text_list", "elements": [{"type": "rich_text_section", "elements": [{"type": "text", "text": "one"}]}]}]}]},
+ {"type": "message", "user": "U1", "ts": "1641024001.000000", "text": "look", "attachments": [{"title": "A page", "text": "about", "fallback": "x"}],
+  "edited": {"user": "U1", "ts": "1"}, "reactions": [{"name": "boat", "users": ["U1", "U2"], "count": 2}]},
+ {"type": "message", "user": "U1", "ts": "1641024002.000000", "text": "", "files": [{"id": "F0123456", "name": "boat.jpg"}]},
+ {"type": "message", "user": 7, "ts": "1641024003.000000", "text": "x"}, {"type": "message", "ts": null}]
+END
+from slack tool
+adds_up Slack
+report "read: 5, kept: 3, left out: 2" "Slack, with blocks"
+report "messages were edited; they have their last text: 1; the first: general/2022-01-01.json, message 2" "edits are counted"
+report "reactions to messages are not imported: 2; the first: general/2022-01-01.json, message 2" "and reactions"
+is "$(spoken)" '2022-01-01T08:00:00 nia "only in blocks @nia⛵\n• one"
+2022-01-01T08:00:01 nia "look\nA page\nabout"
+2022-01-01T08:00:02 nia ""' "blocks and attachments are texts"
+is "$(jq -r '.attachments // empty | .[].name' "$work/lines")" boat.jpg "and files are attached"
+
+# Signal: notifications of a subscription, and groups without names.
+envelope='"source":"+1","sourceName":"Nia","timestamp":1700000000000,"dataMessage":{"timestamp":1700000000000,"message":"one"'
+printf '%s\n' "{\"method\":\"receive\",\"params\":{\"subscription\":0,\"result\":{\"envelope\":{$envelope}}}}}" \
+  "{\"envelope\":{$envelope,\"groupInfo\":{\"groupId\":\"a\"}}}}" "{\"envelope\":{$envelope,\"groupInfo\":{\"groupId\":\"b\"}}}}" >result
+from signal result --me alice
+adds_up Signal
+report "read: 3, kept: 3, left out: 0" "envelopes in a result are read"
+is "$(jq -r 'select(.is_group) | .title' "$work/lines" | sort -u | wc -l)" 2 "two groups without names have different titles"
+
+# Apple's Messages: a group in which one other person has written.
+printf '%s\n' '{"id":1,"chat_id":3,"guid":"a","sender":"+1555","is_from_me":false,"text":"hi","created_at":"2022-01-01T10:00:00Z","is_group":true,"chat_name":"Family","participants":["+1555","+1666"],"reactions":[{"type":"love"}]}' >family
+from imsg family --me alice
+adds_up imsg
+is "$(jq -c 'select(.type == "conversation") | [.is_group, .title, .participants]' "$work/lines")" \
+  '[true,"Family",["1555","1666","alice"]]' "is a group with its name and participants"
+report "reactions to messages are not imported: 1; the first: line 1" "reactions are counted"
+
+# IRC: the stamps of HexChat, supybot, irssi with dates, dircproxy and eggdrop.
+cat >'#forms.log' <<'END'
+**** BEGIN LOGGING AT Fri Aug 17 12:30:00 2018
+Aug 17 12:34:56 <nick>	hexchat
+Aug 17 12:34:57 *	nick waves
+Aug 17 12:34:58 *	bob (~b@example.org) has joined
+2018-08-18T02:05:04  <nick> supybot
+2018-08-18T04:05:05+02:00 <nick> zone
+[2018-08-18 12:34:56] <nick> brackets
+2018-08-18 19:14 <@nick> irssi
+[19 Aug 08:42] <nick> dircproxy
+[00:00] --- Mon Aug 20 2018
+[12:34] <nick> eggdrop
+[12:34] Action: nick nods
+[12:35] -nick- a notice
+END
+from irc '#forms.log'
+adds_up IRC
+report "read: 13, kept: 10, left out: 3" "logs of several programs"
+is "$(spoken)" '2018-08-17T12:34:56 nick "hexchat"
+2018-08-17T12:34:57 nick "* nick waves"
+2018-08-18T02:05:04 nick "supybot"
+2018-08-18T02:05:05 nick "zone"
+2018-08-18T12:34:56 nick "brackets"
+2018-08-18T19:14:00 nick "irssi"
+2018-08-19T08:42:00 nick "dircproxy"
+2018-08-20T12:34:00 nick "eggdrop"
+2018-08-20T12:34:00 nick "* nick nods"
+2018-08-20T12:35:00 nick "-nick- a notice"' "have their times and texts"
+imported 10 "all of them"
+
+# Hostile files: each importer says what it left out, and ends by itself.
+python3 - <<'END'
+import os
+open('deep', 'w').write('[' * 100000)
+open('empty', 'w')
+open('long', 'w').write('{"x":"' + 'x' * 20000000 + '"}\n')
+open('random', 'wb').write(os.urandom(10000))
+open('wrong', 'w').write('{"messages": [1, null, {}, {"id": NaN, "type": []}], "participants": 7, "channel": {"id": 1e999}}')
+END
+for script in discord imsg instagram irc mail matrix messenger signal telegram whatsapp; do
+  for file in deep empty long random wrong; do
+    exits 65 "$script of a file that is $file" sh -c 'ulimit -v 2000000; exec "$1" "$2" --files unpacked' sh "$import/$script" $file
+    is "$(printf %s "$err" | grep -c Traceback)" 0 "without a trace"
+  done
+done
+is "$(find unpacked 2>/dev/null | wc -l)" 0 "and nothing is written"
+mkfifo pipe
+exits 66 "a pipe in place of a file" timeout 20 "$import/telegram" pipe
+done_testing

@@ -1,0 +1,63 @@
+"""Fields of an export: what may be wrong with them, and the texts, names and times that dm accepts."""
+import datetime
+import re
+import unicodedata
+
+EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.timezone.utc)
+# Letters and marks that nobody sees (Default_Ignorable_Code_Point of Unicode); dm refuses them in names.
+UNSEEN = re.compile('[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\U000e0000-\U000e0fff]')
+TEXT_LIMIT = 64 * 1024
+# What reading a field may raise that is absent or not of the expected kind.
+UNEXPECTED = (TypeError, KeyError, ValueError, AttributeError, OverflowError, IndexError, RecursionError)
+
+
+def words(value):
+    """A field that is a string or absent."""
+    if not isinstance(value, str | None):
+        raise TypeError
+    return value
+
+
+def entries(value):
+    """A field that is a list of objects or absent; anything else in it is skipped."""
+    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
+
+
+def microseconds(time):
+    """The microseconds since 1970 of a time; one without a zone is of this machine's zone."""
+    return (time.astimezone(datetime.timezone.utc) - EPOCH) // datetime.timedelta(microseconds=1)
+
+
+def instant(text):
+    """The microseconds since 1970 of a time of ISO 8601; one without a zone is UTC."""
+    time = datetime.datetime.fromisoformat(re.sub(r'(\.\d{6})\d+', r'\1', text).replace('Z', '+00:00'))
+    return microseconds(time if time.tzinfo else time.replace(tzinfo=datetime.timezone.utc))
+
+
+def moment(time):
+    """Checks microseconds since 1970: a whole number, of a time that dm accepts."""
+    if type(time) is not int or not -62135596800 * 10**6 <= time < 253402300800 * 10**6:
+        raise ValueError
+    return time
+
+
+def clean(text, limit):
+    """A name that dm accepts: without control, format and unseen characters, in one line, at most `limit` bytes."""
+    text = UNSEEN.sub('', unicodedata.normalize('NFC', plain(text)))
+    text = ''.join(c for c in text if c.isspace() or unicodedata.category(c) not in ('Cc', 'Cf', 'Cs'))
+    return ' '.join(text.split()).encode()[:limit].decode('utf-8', 'ignore').strip()
+
+
+def plain(text):
+    """A text that dm accepts: without NUL and halves of surrogate pairs."""
+    return text.encode('utf-16', 'surrogatepass').decode('utf-16', 'replace').replace('\0', '\ufffd')
+
+
+def pieces(text):
+    """The text, in as many pieces as it has times 64 KiB."""
+    data = text.encode()
+    while len(data) > TEXT_LIMIT:
+        piece = data[:TEXT_LIMIT].decode('utf-8', 'ignore')
+        yield piece
+        data = data[len(piece.encode()):]
+    yield data.decode()

@@ -1,0 +1,190 @@
+"""The stamps of exported chats of WhatsApp: dates and clocks as phones of all languages write them.
+
+The forms are those of the locales of Unicode (CLDR) that phones use for a short date and a time, in brackets or before a dash.
+"""
+import datetime
+import re
+import unicodedata
+
+MARKS = '\u200e\u200f\u202a-\u202e\u2066-\u2069\u061c\ufeff'
+UNMARKED = re.compile(f'[{MARKS}]')
+REACH = 90  # characters in which a stamp ends
+
+# The words of both halves of the day, without spaces and points.
+AM = set('am a vorm vm ص صباحا صباحًا ق قظ ظهر قبلازظهر قبلالظهر 上午 午前 오전 凌晨 清晨 早上 清早 sa πμ de öö fm pg pagi '
+         'पूर्वाह्न मपू सकाळी পূর্বাহ্ণ முற்பகல் ಪೂರ್ವಾಹ್ನ ಬೆಳಗ್ಗೆ ఉద ఉపూ પૂર્વાહ્ન សាំ ព្រឹក នံနက် නැගෙනහිර පෙව '
+         'paradites eparadites صبح pd пробанд пробед проб прб ап ap бн дп дпп прпп преподне prepodne prijepodne pripoldne dop dopoledne dopoludnia '
+         'priešpiet пладне претпладне лифт утра ночи למחרת לפנהצ לפנה״צ לפנה"צ قد دن ጥዋት sabah saba yb ᎠᎹ rn'.split())
+PM = set('pm p nachm nm م مساء مساءً ب بظ بعدازظهر بعدالظهر 下午 午後 오후 晚上 中午 傍晚 晚 ch μμ du ös em ptg tgh petang tengahhari malam '
+         'अपराह्न मउ दुपारी संध्याकाळी রাত অপরাহ্ণ பிற்பகல் ಅಪರಾಹ್ನ ಮಧ್ಯಾಹ್ನ సాయం అప અપરાહ્ન ល្ងាច ညနေ පව '
+         'pasdites epasdites شام رات دوپہر md слоб слобед сб ип ip үх попладне поподне popodne poslijepodne popoldne odp odpoledne odpoludnia '
+         'popiet вечера дня אחהצ אחה״צ אחה"צ ከሰዓት yh'.split())
+MIDDAY = {'中午', 'tgh', 'tengahhari'}
+# Words between a date and a clock.
+BETWEEN = set('at um ob klo kl om à á a alle ore às as las los в у о lúc 於 de den den. ve la'.split())
+MONTHS = {name: number for number, names in enumerate((
+    'jan ene gen янв січ sty led oca', 'feb fev fév febr févr фев лют lut úno şub', 'mar mär mrt märz mars мар бер',
+    'apr abr avr апр кві kwi dub nis', 'may mai mei maj mag май тра мая kvě', 'jun giu juin июн чер cze čvn haz',
+    'jul lug juil июл лип lip čvc tem', 'aug ago aoû août авг сер sie srp ağu', 'sep set sept сен вер wrz zář eyl',
+    'oct okt ott out окт жов paź říj eki', 'nov ноя лис kas lis', 'dec dez dic déc дек гру gru pro ara'), 1)
+    for name in names.split()}
+# The first years of the eras of Japan, less one; and of other calendars.
+ERAS = {'R': 2018, '令和': 2018, 'H': 1988, '平成': 1988, 'S': 1925, '昭和': 1925, '民國': 1911, '民国': 1911, 'MINGUO': 1911, 'ROC': 1911,
+        'REIWA': 2018, 'HEISEI': 1988}
+
+ERA = r'(?P<era{0}>[RHS]|令和|平成|昭和|民國|民国|Minguo )?'
+NUMBERS = (ERA.format(1) + r'(?P<a>\d{1,4})(?P<s>\s?[./-]\s?|年\s?|년\s?)(?P<b>\d{1,2})(?:(?P=s)|月\s?|월\s?)'
+           + ERA.format(2) + r'(?P<c>\d{1,4})(?:[.日일]|\sг\.?)?(?:\s?(?P<cal>BE|B\.E\.|พ\.ศ\.?|AH|AP|هـ\.?|ه‍?|ه\.ش\.?|AD|Reiwa|Heisei|Minguo|ROC|[RHS](?=\W)))?')
+NAMED = r'(?P<day>\d{1,2})\.?\s(?:de\s)?(?P<month>[^\W\d_]{3,12})\.?(?:\sde)?,?(?:\s(?P<year>\d{4}))?'
+NAMED_US = r'(?P<month2>[^\W\d_]{3,12})\.?\s(?P<day2>\d{1,2})(?:,\s(?P<year2>\d{4}))?'
+DATE = f'(?:{NUMBERS}|{NAMED}|{NAMED_US})'
+WORD = r'[^\d\s\[\],:<>()/–—-][^\d\[\],:<>()/–—-]{0,17}'
+CLOCK = (rf'(?:(?P<before>{WORD}?)\s?)?(?P<hour>\d{{1,2}})[:.](?P<minute>\d{{2}})(?:[:.](?P<second>\d{{2}}))?'
+         rf'(?:\s?(?P<after>{WORD}?))?')
+BRACKETED = re.compile(rf'\s?\[(?:{DATE}[,\s]+{CLOCK}|{CLOCK.replace("P<", "P<x")}[,\s]+{DATE.replace("?P<", "?P<x").replace("P=s", "P=xs")})\s?\]\s?')
+PLAIN = re.compile(
+    rf'\s?(?:{DATE}(?:[,\s]\s?){CLOCK}|{CLOCK.replace("P<", "P<x")},\s{DATE.replace("?P<", "?P<x").replace("P=s", "P=xs")})'
+    r'\s?(?P<end>\s[-–—]\s|:\s|,\s|\s?[-–—]$)')
+
+
+class Stamp:
+    """A date, whose order may be unknown, and a clock."""
+
+    def __init__(self, match, end, is_persian):
+        found = {name.removeprefix('x'): value for name, value in match.groupdict().items() if value is not None}
+        self.end, self.found, self.is_persian = end, found, is_persian
+        self.is_bracketed = match.re is BRACKETED
+        self.style = (self.is_bracketed, match['xhour'] is not None)
+        self.unknown_half = None
+        self.hour, self.minute = int(found['hour']), int(found['minute'])
+        self.second = int(found.get('second', 0))
+        self.has_months = 'month' in found or 'month2' in found
+        self.numbers = None if self.has_months else (found['a'], found['b'], found['c'])
+        self.separator = found.get('s', '').strip()
+
+    def half_is_fine(self):
+        """Applies the word for the half of the day; False if a word there is something else."""
+        for name in ('before', 'after'):
+            for word in self.found.get(name, '').split('  '):
+                word = re.sub(r'[\s.\u200b-\u200d]', '', word).casefold()
+                if not word or word in BETWEEN:
+                    continue
+                if word in PM or word in AM:
+                    self.shift(word)
+                elif self.is_bracketed or len(word) <= 4 and not word.isascii():
+                    self.unknown_half = word
+                else:
+                    # 'um 5 pm': a word between, and one that says the half.
+                    parts = [part for part in re.split(r'\s+', self.found[name].casefold()) if part.strip('.')]
+                    rest = [part.replace('.', '') for part in parts if part not in BETWEEN]
+                    if not all(part in PM or part in AM for part in rest):
+                        return False
+                    for part in rest:
+                        self.shift(part)
+        if self.hour == 24:
+            self.hour = 0
+        return self.hour < 24 and self.minute < 60 and self.second < 60
+
+    def shift(self, word):
+        if word in PM and self.hour < 12 and not (word in MIDDAY and self.hour == 11):
+            self.hour += 12
+        elif word in AM and self.hour == 12:
+            self.hour = 0
+
+    @property
+    def is_foreign(self):
+        """Whether the word for the half of the day is not that of English."""
+        words = self.found.get('before', '') + self.found.get('after', '')
+        return not words.isascii() or bool(re.search(r'[ap]\.? m', words))
+
+    @property
+    def is_order_plain(self):
+        """Whether the date has one meaning."""
+        return self.has_months or len(self.numbers[0]) > 2 or 'era1' in self.found or self.separator in ('.', '年', '년')
+
+    def date(self, order):
+        """The date by the order of its numbers ('dmy', 'mdy', 'ymd'), as year, month and day; the year may be None."""
+        if self.has_months:
+            name = (self.found.get('month') or self.found.get('month2')).casefold()
+            month = MONTHS.get(name[:4]) or MONTHS.get(name[:3])
+            year = self.found.get('year') or self.found.get('year2')
+            return (int(year) if year else None), month, int(self.found.get('day') or self.found.get('day2'))
+        if len(self.numbers[0]) > 2 or 'era1' in self.found:
+            order = 'ymd'
+        elif self.separator == '.' and order == 'mdy':
+            order = 'dmy'
+        fields = dict(zip(order, self.numbers))
+        return *self.western(fields['y'], int(fields['m']), int(fields['d'])),
+
+    def western(self, digits, month, day):
+        """A date of another calendar as one of the western calendar."""
+        year, calendar = int(digits), (self.found.get('cal') or '').replace('.', '').strip()
+        era = (self.found.get('era1') or self.found.get('era2') or (calendar if calendar.upper() in ERAS else '')).strip().upper()
+        if era in ERAS:
+            return year + ERAS[era], month, day
+        if calendar in ('BE', 'พศ') or year >= 2400:
+            return (year + 2500 if year < 100 else year) - 543, month, day
+        if calendar in ('AP', 'هش') or self.is_persian and (1300 <= year < 1500):
+            return solar(year + 1400 if year < 50 else year + 1300 if year < 100 else year, month, day)
+        if calendar in ('AH', 'هـ', 'ه') or 1300 <= year < 1500:
+            return lunar(year + 1400 if year < 100 else year, month, day)
+        return (year + 2000 if year < 100 else year), month, day
+
+    def time(self, order, year=None):
+        """The time without a zone; None if there is no such day."""
+        try:
+            own, month, day = self.date(order)
+            return datetime.datetime(own if own is not None else year or 2000, month, day, self.hour, self.minute, self.second)
+        except (TypeError, ValueError, OverflowError):
+            return None
+
+    @property
+    def has_year(self):
+        return not self.has_months or bool(self.found.get('year') or self.found.get('year2'))
+
+
+def stamp(line):
+    """The stamp at the start of a line; None if there is none."""
+    if not any(c.isdigit() for c in line[:30]):
+        return None
+    text, positions, is_persian = [], [], False
+    for position, c in enumerate(line[:REACH]):
+        if UNMARKED.match(c):
+            continue
+        if c.isdigit() and c not in '0123456789':
+            is_persian = is_persian or '\u06f0' <= c <= '\u06f9'
+            c = str(unicodedata.decimal(c, c))
+        elif c in '\u00a0\u202f\u2009\u3000':
+            c = ' '
+        elif c in '،、，':
+            c = ','
+        elif c == '：':
+            c = ':'
+        text.append(c[:1])
+        positions.append(position)
+    text = ''.join(text)
+    match = (BRACKETED if text.lstrip()[:1] == '[' else PLAIN).match(text)
+    if not match or match.groupdict().get('end') in (',', ', ') and not re.search('년|오[전후]', match[0]):
+        return None
+    end = positions[match.end() - 1] + 1
+    found = Stamp(match, end, is_persian)
+    return found if found.half_is_fine() else None
+
+
+def solar(year, month, day):
+    """A date of the calendar of Iran as a western one, by the 33-year cycle of leap years."""
+    if not (1 <= month <= 12 and 1 <= day <= 31):
+        raise ValueError
+    year -= 979
+    days = 365 * year + year // 33 * 8 + (year % 33 + 3) // 4 + 31 * min(month - 1, 6) + 30 * max(month - 7, 0) + day - 1
+    date = datetime.date(1600, 3, 20) + datetime.timedelta(days)
+    return date.year, date.month, date.day
+
+
+def lunar(year, month, day):
+    """A date of the civil Islamic calendar, which may be a day from the one of a country, as a western one."""
+    if not (1 <= month <= 12 and 1 <= day <= 30):
+        raise ValueError
+    days = (11 * year + 3) // 30 + 354 * year + 30 * month - (month - 1) // 2 + day - 385
+    date = datetime.date(622, 7, 19) + datetime.timedelta(days)
+    return date.year, date.month, date.day
