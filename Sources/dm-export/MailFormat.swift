@@ -68,8 +68,7 @@ final class MailFormat: Format {
       if root != reply.id { target.bytes.add("\(Self.id(root)) ") }
       target.bytes.add("\(Self.id(reply.id))\n")
     }
-    let subject = text.isEmpty ? message.attachments.first.map { visible($0.name) } ?? "" : TextFormat.oneLine(text)
-    add("Subject", cut(subject, 60))
+    add("Subject", Self.subject(text.isEmpty ? message.attachments.first.map { visible($0.name) } ?? "" : text))
     add("X-DM-Conversation", message.conversation.reference)
     add("X-DM-Number", message.seq.map(String.init))
     add("X-DM-Announcement", message.systemKind?.rawValue)
@@ -77,6 +76,14 @@ final class MailFormat: Format {
     let notes = Words.notes(on: message)
     add("X-DM-Notes", notes.isEmpty ? nil : notes.joined(separator: ", "))
     target.bytes.add("MIME-Version: 1.0\n")
+  }
+
+  /// The beginning of the first line of a text that is not empty.
+  private static func subject(_ text: String) -> String {
+    let lineFeed = UInt8(ascii: "\n")
+    let line = text.utf8.drop { $0 == lineFeed || $0 == UInt8(ascii: " ") }.prefix { $0 != lineFeed }
+    let start = beginning(of: String(Substring(line)), bytes: 72)
+    return start.utf8.count < line.count ? start + "…" : start
   }
 
   private func add(_ name: String, _ value: String?) {
@@ -288,6 +295,6 @@ struct MailDate {
   private static func name(_ index: Int, in names: String) -> Substring { part(3 * index, 3, of: names) }
 
   private static func part(_ start: Int, _ count: Int, of text: String) -> Substring {
-    text.dropFirst(start).prefix(count)
+    Substring(text.utf8.dropFirst(start).prefix(count))
   }
 }
