@@ -11,11 +11,11 @@ UNMARKED = re.compile(f'[{MARKS}]')
 REACH = 90  # characters in which a stamp ends
 
 # The words of both halves of the day, without spaces and points.
-AM = set('am a vorm vm ص صباحا صباحًا ق قظ ظهر قبلازظهر قبلالظهر 上午 午前 오전 凌晨 清晨 早上 清早 sa πμ de öö fm pg pagi '
+AM = set('am a inthemorning delamañana damanhã vorm vm ص صباحا صباحًا ق قظ ظهر قبلازظهر قبلالظهر 上午 午前 오전 凌晨 清晨 早上 清早 sa πμ de öö fm pg pagi '
          'पूर्वाह्न मपू सकाळी পূর্বাহ্ণ முற்பகல் ಪೂರ್ವಾಹ್ನ ಬೆಳಗ್ಗೆ ఉద ఉపూ પૂર્વાહ્ન សាំ ព្រឹក នံနက် නැගෙනහිර පෙව '
          'paradites eparadites صبح pd пробанд пробед проб прб ап ap бн дп дпп прпп преподне prepodne prijepodne pripoldne dop dopoledne dopoludnia '
          'priešpiet пладне претпладне лифт утра ночи למחרת לפנהצ לפנה״צ לפנה"צ قد دن ጥዋት sabah saba yb ᎠᎹ rn'.split())
-PM = set('pm p nachm nm م مساء مساءً ب بظ بعدازظهر بعدالظهر 下午 午後 오후 晚上 中午 傍晚 晚 ch μμ du ös em ptg tgh petang tengahhari malam '
+PM = set('pm p intheafternoon intheevening atnight delatarde delanoche datarde danoite nachm nm م مساء مساءً ب بظ بعدازظهر بعدالظهر 下午 午後 오후 晚上 中午 傍晚 晚 ch μμ du ös em ptg tgh petang tengahhari malam '
          'अपराह्न मउ दुपारी संध्याकाळी রাত অপরাহ্ণ பிற்பகல் ಅಪರಾಹ್ನ ಮಧ್ಯಾಹ್ನ సాయం అప અપરાહ્ન ល្ងាច ညနေ පව '
          'pasdites epasdites شام رات دوپہر md слоб слобед сб ип ip үх попладне поподне popodne poslijepodne popoldne odp odpoledne odpoludnia '
          'popiet вечера дня אחהצ אחה״צ אחה"צ ከሰዓት yh'.split())
