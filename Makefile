@@ -72,7 +72,7 @@ install:
 	for p in dm $(NAMES); do \
 	  if test -L bin/$$p; then ln -sf dm $(DESTDIR)$(PREFIX)/bin/$$p; \
 	  else install -m 755 bin/$$p $(DESTDIR)$(PREFIX)/bin; fi || exit; done
-	for s in 1 5 7 8; do install -m 644 man/*.$$s $(SHARE)/man/man$$s || exit; done
+	for s in 1 5 7 8; do install -m 644 man/*.$$s $(SHARE)/man/man$$s && gzip -9nf $(SHARE)/man/man$$s/dm*.$$s || exit; done
 	install -D -m 644 -t $(ZSH) completions/zsh/_dm
 	install -d $(BASH) $(FISH)
 	cp -P completions/bash/* $(BASH)
@@ -89,7 +89,7 @@ install:
 
 uninstall:
 	rm -f $(addprefix $(DESTDIR)$(PREFIX)/bin/,dm $(NAMES))
-	for s in 1 5 7 8; do (cd man && ls *.$$s) | sed "s|^|$(SHARE)/man/man$$s/|" | xargs rm -f || exit; done
+	for s in 1 5 7 8; do (cd man && ls *.$$s) | sed "s|.*|$(SHARE)/man/man$$s/&.gz|" | xargs rm -f || exit; done
 	rm -f $(ZSH)/_dm $(foreach p,dm $(NAMES),$(BASH)/$p $(FISH)/$p.fish)
 	rm -rf $(SHARE)/doc/dm $(SHARE)/dm
 

@@ -143,6 +143,13 @@ let package = Package(
   ] + programTargets + crowd
 )
 
+/// Code that runs once for each command of a person, and that has to be small rather than fast.
+let small: Set<String> = Set(
+  programs.map(library).filter { !["ListProgram", "ReadProgram", "SendProgram", "TailProgram"].contains($0) }
+    + ["DMAgent", "DMPostgres", "DMPreview"])
+
 for target in package.targets where target.type != .system && !["CSHA256", "CVectors", "CXML2"].contains(target.name) {
-  target.swiftSettings = strict + (optimizedInTests.contains(target.name) ? optimized : [])
+  target.swiftSettings =
+    strict + (optimizedInTests.contains(target.name) ? optimized : [])
+    + (small.contains(target.name) ? [.unsafeFlags(["-Osize"], .when(configuration: .release))] : [])
 }

@@ -97,7 +97,7 @@ import Testing
 
   private func pagePath(_ program: String) -> String {
     let page = ToolFixture.page(of: program)
-    return "man/man\(page.suffix(1))/" + page.dropFirst("man/".count)
+    return "man/man\(page.suffix(1))/" + page.dropFirst("man/".count) + ".gz"
   }
 }
 
