@@ -86,7 +86,7 @@ package struct MessagePage {
   private mutating func sentence(_ message: Message) throws -> String {
     let name = conversation == nil ? try self.name(message.conversationID) : nil
     let users =
-      [message.sender] + [message.replyTo?.sender, message.forwardedFrom].compactMap(\.self)
+      [message.sender] + [message.replyTo?.sender, message.forwardedFrom, message.pin?.user].compactMap(\.self)
       + message.reactions.flatMap(\.users)
     for user in users where shownNames[user] == nil {
       shownNames[user] = Mark.body(try messenger.shownName(of: user))
@@ -123,6 +123,8 @@ package struct MessagePage {
       return TextFormat.line(deletion, in: try prefix(deletion.conversationID))
     case .reaction(let reaction, _):
       return TextFormat.line(reaction, in: try prefix(reaction.conversationID))
+    case .messagePin(let pin, _):
+      return TextFormat.line(pin, in: try prefix(pin.conversationID))
     case .readReceipt(let receipt, _), .deliveryReceipt(let receipt, _):
       return TextFormat.line(receipt, in: try name(receipt.conversationID))
     case .conversationUpdated(let conversation, _):

@@ -145,6 +145,7 @@ extension ChatModel {
       if let seq = deletion.seq { lack.changed.append(seq...seq) } else { lack.newest = true }
       lack.changed += loaded.replies(to: deletion.messageID)
     case .reaction(let reaction, _): lack.changed.append(reaction.seq...reaction.seq)
+    case .messagePin(let pin, _): lack.changed.append(pin.seq...pin.seq)
     case .messageStatus(let status, _): lack.changed += status.ranges
     case .readReceipt(let receipt, _), .deliveryReceipt(let receipt, _):
       if receipt.user != me { lack.changed += receipt.ranges }

@@ -23,6 +23,9 @@ struct Commands {
     case .react: try acts.react(rest)
     case .delete: try acts.delete(rest)
     case .forward: return .notice(try acts.forward(rest))
+    case .pin: try acts.pin(rest, true)
+    case .unpin: try acts.pin(rest, false)
+    case .pins: return try pins()
     case .open: return .opened(try acts.open(rest, progress: progress))
     case .save: return try save(rest, replaces, progress)
     case .attach: try acts.attach(rest, progress: progress)
@@ -59,6 +62,14 @@ struct Commands {
     let newest = found.count < Conversing.mostFound ? "" : "the newest "
     return .panel(
       Panel(hits: found.reversed()), notice: "\(newest)\(count); Up, Down and Enter go to one, Esc back")
+  }
+
+  private func pins() throws -> ChatModel.Outcome {
+    let found = try acts.pins()
+    if found.isEmpty { return .notice("nothing is pinned here; /pin and the number of a message pins it") }
+    return .panel(
+      Panel(hits: found.reversed()),
+      notice: "\(counted(found.count, "pinned message")); Up, Down and Enter go to one, Esc back")
   }
 
   /// Saves attachments; if a file has the name of one already, asks whether to replace the file.

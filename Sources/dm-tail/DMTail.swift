@@ -102,9 +102,8 @@ package struct DMTail: Program {
       ("dm-tail --cursor start --events all", "all events in the log"),
     ],
     writes: [
-      "message", "message_updated", "message_deleted", "message_status", "reaction", "delivery_receipt", "read_receipt",
-      "typing",
-      "presence", "conversation_updated", "hub",
+      "message", "message_updated", "message_deleted", "message_status", "reaction", "message_pin",
+      "delivery_receipt", "read_receipt", "typing", "presence", "conversation_updated", "hub",
       "caught_up", "heartbeat", "gap", "ack", "consumer",
     ])
 
@@ -251,8 +250,8 @@ extension DMTail {
     query.consumer = try arguments[consumer]
     query.acceptsGap = arguments[acceptGap]
     query.start = try arguments[cursor]
-    // Text output also has reactions and the state of the hub, and on a terminal that can erase lines, who is typing.
-    if !call.isJSON { query.kinds.formUnion([.reaction, .hub]) }
+    // Text output also has reactions, pins and the state of the hub, and on a terminal that can erase lines, who is typing.
+    if !call.isJSON { query.kinds.formUnion([.reaction, .messagePin, .hub]) }
     if !call.isJSON, try call.screen().canRenew { query.kinds.insert(.typing) }
     if let kinds = try arguments[events] { query.kinds = kinds }
     query.othersOnly = arguments[others]

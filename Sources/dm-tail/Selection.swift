@@ -47,10 +47,13 @@ extension DMTail {
     query.mentionsOnly = arguments[mentions]
     query.thread = try chosenThread(arguments, conversations)
     query.marksDelivered = false
-    query.kinds.formIntersection([.message, .messageUpdated, .messageDeleted, .reaction, .hub])
+    query.kinds.formIntersection([.message, .messageUpdated, .messageDeleted, .reaction, .messagePin, .hub])
     if query.kinds.isEmpty {
       throw usage(
-        "with --from, --mentions or --thread, --events has message, message_updated, message_deleted or reaction")
+        """
+        with --from, --mentions or --thread, --events has message, message_updated, message_deleted, reaction or \
+        message_pin
+        """)
     }
   }
 

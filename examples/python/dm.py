@@ -41,6 +41,8 @@ Message = TypedDict("Message", {
     "link_preview": NotRequired["MessageLinkPreview"],
     "mentions": NotRequired[list[str]],
     "reactions": NotRequired[dict[str, list[str]]],
+    "pinned_at": NotRequired[str],
+    "pinned_by": NotRequired[str],
     "edited_at": NotRequired[str],
     "expires_at": NotRequired[str],
     "deleted_at": NotRequired[str],
@@ -97,6 +99,8 @@ MessageUpdated = TypedDict("MessageUpdated", {
     "link_preview": NotRequired["MessageUpdatedLinkPreview"],
     "mentions": NotRequired[list[str]],
     "reactions": NotRequired[dict[str, list[str]]],
+    "pinned_at": NotRequired[str],
+    "pinned_by": NotRequired[str],
     "edited_at": NotRequired[str],
     "expires_at": NotRequired[str],
     "deleted_at": NotRequired[str],
@@ -145,6 +149,18 @@ Reaction = TypedDict("Reaction", {
     "user": str,
     "emoji": NotRequired[str],
     "reacted_at": str,
+    "cursor": NotRequired[str],
+    "as_of": NotRequired[str],
+})
+
+MessagePin = TypedDict("MessagePin", {
+    "type": Literal["message_pin"],
+    "message_id": str,
+    "conversation_id": str,
+    "seq": int,
+    "user": str,
+    "is_pinned": bool,
+    "changed_at": str,
     "cursor": NotRequired[str],
     "as_of": NotRequired[str],
 })
@@ -308,9 +324,9 @@ Attachment = TypedDict("Attachment", {
     "as_of": NotRequired[str],
 })
 
-DmTail = Union["Message", "MessageUpdated", "MessageDeleted", "MessageStatus", "Reaction", "DeliveryReceipt",
-      "ReadReceipt", "Typing", "Presence", "ConversationUpdated", "Hub", "CaughtUp", "Heartbeat", "Gap", "Ack",
-      "Consumer"]
+DmTail = Union["Message", "MessageUpdated", "MessageDeleted", "MessageStatus", "Reaction", "MessagePin",
+      "DeliveryReceipt", "ReadReceipt", "Typing", "Presence", "ConversationUpdated", "Hub", "CaughtUp", "Heartbeat",
+      "Gap", "Ack", "Consumer"]
 
 Conversation = TypedDict("Conversation", {
     "type": Literal["conversation"],

@@ -39,6 +39,8 @@ export interface Message {
   link_preview?: MessageLinkPreview;
   mentions?: Array<string>;
   reactions?: Record<string, Array<string>>;
+  pinned_at?: string;
+  pinned_by?: string;
   edited_at?: string;
   expires_at?: string;
   deleted_at?: string;
@@ -95,6 +97,8 @@ export interface MessageUpdated {
   link_preview?: MessageUpdatedLinkPreview;
   mentions?: Array<string>;
   reactions?: Record<string, Array<string>>;
+  pinned_at?: string;
+  pinned_by?: string;
   edited_at?: string;
   expires_at?: string;
   deleted_at?: string;
@@ -143,6 +147,18 @@ export interface Reaction {
   user: string;
   emoji?: string;
   reacted_at: string;
+  cursor?: string;
+  as_of?: string;
+}
+
+export interface MessagePin {
+  type: "message_pin";
+  message_id: string;
+  conversation_id: string;
+  seq: number;
+  user: string;
+  is_pinned: boolean;
+  changed_at: string;
   cursor?: string;
   as_of?: string;
 }
@@ -306,8 +322,8 @@ export interface Attachment {
   as_of?: string;
 }
 
-export type DmTail = Message | MessageUpdated | MessageDeleted | MessageStatus | Reaction | DeliveryReceipt |
-      ReadReceipt | Typing | Presence | ConversationUpdated | Hub | CaughtUp | Heartbeat | Gap | Ack | Consumer;
+export type DmTail = Message | MessageUpdated | MessageDeleted | MessageStatus | Reaction | MessagePin | DeliveryReceipt
+      | ReadReceipt | Typing | Presence | ConversationUpdated | Hub | CaughtUp | Heartbeat | Gap | Ack | Consumer;
 
 export interface Conversation {
   type: "conversation";

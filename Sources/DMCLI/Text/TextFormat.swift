@@ -278,7 +278,8 @@ extension TextFormat {
   package static func line(
     _ message: Message, _ snippet: Snippet?, _ people: People, in conversation: String
   ) -> String {
-    let sender = people.sender(of: message, isIntroduced: true, message.attachments.map(mark))
+    let pinned = message.pin.map { ["pinned by \(people.handle($0.user))"] } ?? []
+    let sender = people.sender(of: message, isIntroduced: true, message.attachments.map(mark) + pinned)
     let head = "\(dateAndTime(message.createdAt))  \(Mark.body(conversation)):\(number(message)) \(sender): "
     guard let snippet else { return head + Mark.body(highlighted(oneLine(message.text), message, people)) }
     let text = snippet.parts.map { part in

@@ -126,6 +126,10 @@ extension Message: Record {
         }
       }
     }
+    if let pin {
+      json.member("pinned_at", pin.at)
+      json.member("pinned_by", pin.user.description)
+    }
   }
 }
 
