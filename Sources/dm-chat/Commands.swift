@@ -4,8 +4,10 @@ internal import DMKit
 /// Sends a message, or runs a command, that was entered in a window.
 struct Commands {
   let acts: Conversing
+  /// How the terminal shows pictures; nil if it does not.
+  private let pictures: PictureProtocol?
 
-  init(_ acts: Conversing) { self.acts = acts }
+  init(_ acts: Conversing, pictures: PictureProtocol? = nil) { (self.acts, self.pictures) = (acts, pictures) }
 
   /// - Parameters:
   ///   - replaces: whether `/save` may replace files.
@@ -26,6 +28,9 @@ struct Commands {
     case .pin: try acts.pin(rest, true)
     case .unpin: try acts.pin(rest, false)
     case .pins: return try pins()
+    case .show:
+      let (lines, picture) = try acts.show(rest, pictures, progress: progress)
+      return .shown(lines, picture)
     case .open: return .opened(try acts.open(rest, progress: progress))
     case .save: return try save(rest, replaces, progress)
     case .attach: try acts.attach(rest, progress: progress)

@@ -8,8 +8,8 @@ enum Entered: Equatable {
   case command(Command, rest: String)
 
   enum Command: String, CaseIterable {
-    case reply, edit, react, delete, forward, pin, unpin, pins, open, save, attach, search, digest, go, who, mute, list
-    case help, quit
+    case reply, edit, react, delete, forward, pin, unpin, pins, show, open, save, attach, search, digest, go, who, mute
+    case list, help, quit
 
     /// The operands of the command, and its effect, for /help.
     var help: (operands: String, meaning: String) {
@@ -22,6 +22,7 @@ enum Entered: Equatable {
       case .pin: ("N", "pin message N for everybody here")
       case .unpin: ("N", "unpin message N")
       case .pins: ("", "show the pinned messages")
+      case .show: ("N", "show message N alone, with its picture")
       case .open: ("N [K]", "open the attachment of N, or the K-th one")
       case .save: ("N [FILE]", "save the attachments of N here, or as FILE")
       case .attach: ("FILE", "send a file")

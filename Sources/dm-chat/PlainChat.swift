@@ -124,6 +124,7 @@ extension PlainChat {
       case .pins:
         let found = try acts.pins()
         return found.isEmpty ? ["nothing is pinned here"] : found.reversed().map(\.line)
+      case .show: return try acts.show(rest, nil) { _ in }.lines
       case .open: _ = try acts.open(rest) { _ in }
       case .save: return [try acts.save(rest, replaces: false) { _ in }]
       case .who: return try acts.who().lines
