@@ -59,6 +59,11 @@ package struct MessagePage {
     return people.values[index]
   }
 
+  /// The participants of a conversation, as lines name and color them.
+  package mutating func people(in conversation: Identifier) throws -> People {
+    people.values[try people(of: conversation)]
+  }
+
   private mutating func people(of id: Identifier) throws -> Dictionary<Identifier, People>.Index {
     if let index = people.index(forKey: id) { return index }
     var new = People(messenger.identity.handle)
@@ -126,7 +131,8 @@ package struct MessagePage {
     case .messagePin(let pin, _):
       return TextFormat.line(pin, in: try prefix(pin.conversationID))
     case .readReceipt(let receipt, _), .deliveryReceipt(let receipt, _):
-      return TextFormat.line(receipt, in: try name(receipt.conversationID))
+      return TextFormat.line(
+        receipt, try people(in: receipt.conversationID), in: try name(receipt.conversationID))
     case .conversationUpdated(let conversation, _):
       return TextFormat.line(conversation, for: messenger.identity.handle)
     case .typing(let typing):

@@ -126,10 +126,11 @@ extension TextFormat {
   }
 
   /// A line about a sent attachment, also with the time, the message and the sender.
-  package static func line(_ sent: SentAttachment, in conversation: String) -> String {
+  package static func line(_ sent: SentAttachment, _ people: People, in conversation: String) -> String {
     let message = sent.message
+    let sender = people.colored(message.sender, people.name(of: message.sender, message.senderName))
     return
-      "\(left(sent.attachment.kind.rawValue, 5))  \(dateAndTime(message.createdAt))  \(Mark.body(visible(conversation))):\(message.number) \(handle(message.sender))  \(details(sent.attachment))  \(sent.attachment.id)"
+      "\(left(sent.attachment.kind.rawValue, 5))  \(dateAndTime(message.createdAt))  \(Mark.body(visible(conversation))):\(message.number) \(sender)  \(details(sent.attachment))  \(sent.attachment.id)"
   }
 
   package static func line(_ saved: SavedAttachment) -> String { visible(saved.path) }

@@ -175,10 +175,10 @@ package enum TextFormat {
       "\(dateAndTime(report.reportedAt))  \(handle(report.user)) reported \(report.seq) of \(handle(report.sender))\(reason)"
   }
 
-  package static func line(_ receipt: Receipt, in conversation: String? = nil) -> String {
+  package static func line(_ receipt: Receipt, _ people: People, in conversation: String? = nil) -> String {
     let time = receipt.at.map(dateAndTime) ?? "some time ago"
     return
-      "\(Mark.person(Mark.look(of: receipt.user.description), handle(receipt.user)))  \(conversation.map { Mark.body($0) + ":" } ?? "")\(ranges(receipt.ranges))  \(time)"
+      "\(people.colored(receipt.user, people.name(of: receipt.user)))  \(conversation.map { Mark.body($0) + ":" } ?? "")\(ranges(receipt.ranges))  \(time)"
       + (receipt.kind == .delivery ? "  delivered" : "  read")
   }
 
