@@ -108,6 +108,16 @@ package struct DMTail: Program {
     ])
 
   package static func run(_ call: Invocation) throws {
+    do {
+      try print(call)
+    } catch let error as DMError where error.code == .unknownUser {
+      // The user may have meant a word after a conversation as a range.
+      let isLater = call.arguments.operands.dropFirst().contains { $0 == error.subject }
+      throw isLater ? error.adding("; a range of messages is written 57, 40..57, 40.. or ..57") : error
+    }
+  }
+
+  private static func print(_ call: Invocation) throws {
     try completeFields(call)
     if ![follow, ack, consumers, forget].contains(where: call.arguments.isGiven) { try call.refresh() }
     switch try mode(call) {
