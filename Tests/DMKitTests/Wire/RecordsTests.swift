@@ -15,7 +15,7 @@ struct RecordsTests {
   /// No real message has all of them, but the writer writes every field that is set.
   static let message = {
     var message = sent
-    message.likeness = 0.5
+    (message.likeness, message.pin) = (0.5, Message.Pin(user: bob, at: time))
     return message
   }()
   private static let sent = Message(
