@@ -229,7 +229,7 @@ extension Arguments {
     if RangeReference(word) != nil, command.operandNames.contains("RANGE") { return looseRange(word, at: index) }
     let whole = String(word.dropFirst())
     let isLong = command.allOptions.contains { $0.long == whole }
-    let hint = isLong ? "; did you mean '--\(whole)'?" : command.hint(for: String(letter))
+    let hint = isLong ? "; did you mean '--\(whole)'?" : command.hint(for: letter)
     return usage("unknown option '-\(letter)'\(hint)")
   }
 
@@ -239,7 +239,13 @@ extension Arguments {
     let names = "one of: \(command.actionNames)"
     // A message in place of an action: the action that the other operands mean is not guessed.
     let isMessage = word.contains(":") && command.subcommands.contains { $0.operands.contains(text: "MESSAGE") }
-    let first = isMessage ? "an action comes before the message; \(names)" : names
+    var first = names
+    if isMessage {
+      // With more words, the user most likely wants to change the text.
+      let action = command.subcommands.first.map(\.name) ?? ""
+      let example = operands.count > 1 ? ", as in '\(retyped([action] + words))'" : ""
+      first = "an action comes before the message\(example); \(names)"
+    }
     let hint = command.advice(forAction: word) ?? near ?? first
     return usage("unknown action '\(word)'; \(hint)")
   }

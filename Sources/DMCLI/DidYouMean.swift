@@ -5,10 +5,13 @@ internal import DMKit
 /// Names, each with the words that other programs use for the same thing.
 typealias Synonyms = [(name: String, words: [String])]
 
-/// The name that a user probably meant: the name that has the word as a synonym, else the result of `nearest`; nil if
-/// there is neither.
+/// The name that a user probably meant: the name that has the word as a synonym, else the result of `nearest` for the
+/// names, else the name that has a synonym like the word; nil if there is none of them.
 func meant(_ word: String, among names: [String], _ synonyms: Synonyms) -> String? {
-  synonym(of: word, among: names, synonyms) ?? nearest(to: word, among: names)
+  if let name = synonym(of: word, among: names, synonyms) ?? nearest(to: word, among: names) { return name }
+  // A short word is like too many others.
+  let others = word.count < 4 ? [] : synonyms.flatMap(\.words).filter { $0.count >= 4 }
+  return nearest(to: word, among: others).flatMap { synonym(of: $0, among: names, synonyms) }
 }
 
 private func synonym(of word: String, among names: [String], _ synonyms: Synonyms) -> String? {
@@ -54,6 +57,16 @@ package func nearest(to word: String, among all: [String]) -> String? {
 }
 
 extension Command {
+  private static let seeHelp = "; see --help"
+
+  /// The end of an error about a letter that is not an option.
+  func hint(for letter: Character) -> String {
+    let hint = self.hint(for: String(letter))
+    let letters = allOptions.compactMap(\.short).map { "-\($0)" }
+    if hint != Self.seeHelp || !letter.isLetter || letters.isEmpty { return hint }
+    return "; the letters are \(letters.joined(separator: ", "))\(hint)"
+  }
+
   /// The end of an error about an option that the program does not have.
   func hint(for option: String) -> String {
     let options = allOptions.compactMap(\.long)
@@ -62,7 +75,7 @@ extension Command {
       return name.first?.isUppercase == true ? "; write \(name) without an option" : "; did you mean '--\(name)'?"
     }
     if let advice = advice(forOption: option) { return "; \(advice)" }
-    return nearest(to: option, among: options).map { "; did you mean '--\($0)'?" } ?? "; see --help"
+    return nearest(to: option, among: options).map { "; did you mean '--\($0)'?" } ?? Self.seeHelp
   }
 
   /// The names of all actions.
@@ -145,7 +158,7 @@ let actionSynonyms: Synonyms = [
 
 extension Arguments {
   /// The command line with one word replaced.
-  func retyped(_ word: String, as other: String) -> String { retyped(words.map { $0 == word ? other : $0 }) }
+  package func retyped(_ word: String, as other: String) -> String { retyped(words.map { $0 == word ? other : $0 }) }
 
   /// The program's name and these words, quoted for a shell.
   func retyped(_ words: [String]) -> String {

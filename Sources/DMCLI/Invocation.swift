@@ -189,7 +189,7 @@ package final class Invocation {
   }
 
   /// How many errors of lines that are not JSON are printed on standard error before the first valid line.
-  private static let malformedLimit = 3
+  private static let malformedLimit = 1
   /// Whether a line of the input could be read.
   private var hasValidLine = false
 

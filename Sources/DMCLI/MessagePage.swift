@@ -59,6 +59,11 @@ package struct MessagePage {
     return people.values[index]
   }
 
+  /// The participants of a conversation, as lines name and color them.
+  package mutating func people(in conversation: Identifier) throws -> People {
+    people.values[try people(of: conversation)]
+  }
+
   private mutating func people(of id: Identifier) throws -> Dictionary<Identifier, People>.Index {
     if let index = people.index(forKey: id) { return index }
     var new = People(messenger.identity.handle)
@@ -86,7 +91,7 @@ package struct MessagePage {
   private mutating func sentence(_ message: Message) throws -> String {
     let name = conversation == nil ? try self.name(message.conversationID) : nil
     let users =
-      [message.sender] + [message.replyTo?.sender, message.forwardedFrom].compactMap(\.self)
+      [message.sender] + [message.replyTo?.sender, message.forwardedFrom, message.pin?.user].compactMap(\.self)
       + message.reactions.flatMap(\.users)
     for user in users where shownNames[user] == nil {
       shownNames[user] = Mark.body(try messenger.shownName(of: user))
@@ -123,8 +128,11 @@ package struct MessagePage {
       return TextFormat.line(deletion, in: try prefix(deletion.conversationID))
     case .reaction(let reaction, _):
       return TextFormat.line(reaction, in: try prefix(reaction.conversationID))
+    case .messagePin(let pin, _):
+      return TextFormat.line(pin, in: try prefix(pin.conversationID))
     case .readReceipt(let receipt, _), .deliveryReceipt(let receipt, _):
-      return TextFormat.line(receipt, in: try name(receipt.conversationID))
+      return TextFormat.line(
+        receipt, try people(in: receipt.conversationID), in: try name(receipt.conversationID))
     case .conversationUpdated(let conversation, _):
       return TextFormat.line(conversation, for: messenger.identity.handle)
     case .typing(let typing):

@@ -10,6 +10,8 @@ public struct Edit: Sendable {
     case react(String?)
     /// Reports the message to the operators of the store, with a reason of at most 1,024 bytes.
     case report(reason: String?)
+    /// Pins the message for everybody in the conversation, or unpins it.
+    case pin(Bool)
   }
 
   /// The message, which the user must be able to see.
@@ -39,7 +41,7 @@ public struct Edit: Sendable {
         throw DMError(
           .badField, "a reason has at most \(Self.reasonLimit) bytes and no NUL; shorten it", subject: "reason")
       }
-    case .delete, .react(nil), .report(nil): break
+    case .delete, .react(nil), .report(nil), .pin: break
     }
     self.message = message
     typed = message
@@ -65,6 +67,8 @@ public struct Edit: Sendable {
     case reaction(Reaction)
     /// The message was reported.
     case report(Report)
+    /// The message was pinned or unpinned.
+    case pin(MessagePin)
   }
 
   /// - Throws: `bad_field` if the text is not one emoji as users see it (unicode.org/reports/tr51, section 1.4.9).

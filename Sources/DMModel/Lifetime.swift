@@ -3,6 +3,9 @@
 /// - Throws: `bad_time`, also for 0 and for more than a year of 366 days.
 package func duration(_ text: String) throws -> Duration {
   if let length = microseconds(of: text), (1...366 * 86_400_000_000).contains(length) { return .microseconds(length) }
+  if microseconds(of: text) == 0 {
+    throw DMError(.badTime, "'\(text)' is too short; the shortest time is 1s", subject: text)
+  }
   throw DMError(
     .badTime, "'\(text)' is not a length of time from 1s to 366d; give 10s, 5m or 1h", subject: text)
 }

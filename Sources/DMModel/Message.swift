@@ -65,6 +65,17 @@ public struct Message: Equatable, Identifiable, Sendable {
     }
   }
 
+  /// Who pinned a message, for everybody in the conversation, and when.
+  public struct Pin: Equatable, Sendable {
+    /// The user who pinned the message.
+    public let user: Handle
+    /// The time when the message was pinned.
+    public let at: Timestamp
+
+    /// Makes a value, for example for a preview of a view.
+    public init(user: Handle, at: Timestamp) { (self.user, self.at) = (user, at) }
+  }
+
   /// What has happened to the message of an event.
   package enum Update: Sendable {
     case edited
@@ -144,6 +155,8 @@ public struct Message: Equatable, Identifiable, Sendable {
   public var mentions: [Handle] = []
   /// The reactions, without those of users that the reader blocks.
   public var reactions: [Reactions] = []
+  /// Who pinned the message, and when; nil if it is not pinned.
+  public var pin: Pin?
   /// The time of the last edit; nil if the text is the original one.
   public var editedAt: Timestamp?
   /// The time when the message expires; nil if it does not expire.

@@ -14,6 +14,8 @@ public indirect enum MessagingEvent: Equatable, Sendable {
   case messageDeleted(Deletion, Cursor)
   /// A reaction was added or removed.
   case reaction(Reaction, Cursor)
+  /// A message was pinned or unpinned.
+  case messagePin(MessagePin, Cursor)
   /// A participant has read messages.
   case readReceipt(Receipt, Cursor)
   /// Messages have reached a participant.
@@ -45,6 +47,8 @@ public indirect enum MessagingEvent: Equatable, Sendable {
     case messageStatus = "message_status"
     /// Reactions.
     case reaction
+    /// Messages that are pinned or unpinned.
+    case messagePin = "message_pin"
     /// Receipts that messages were read.
     case readReceipt = "read_receipt"
     /// Receipts that messages were delivered.
@@ -67,7 +71,7 @@ public indirect enum MessagingEvent: Equatable, Sendable {
     switch self {
     case .message(_, let cursor), .messageUpdated(_, let cursor), .messageDeleted(_, let cursor),
       .messageStatus(_, let cursor),
-      .reaction(_, let cursor), .readReceipt(_, let cursor),
+      .reaction(_, let cursor), .messagePin(_, let cursor), .readReceipt(_, let cursor),
       .deliveryReceipt(_, let cursor), .conversationUpdated(_, let cursor), .caughtUp(let cursor),
       .heartbeat(let cursor), .gap(_, let cursor):
       cursor
@@ -82,6 +86,7 @@ public indirect enum MessagingEvent: Equatable, Sendable {
     case .messageDeleted(let deletion, _): deletion.conversationID
     case .messageStatus(let status, _): status.conversationID
     case .reaction(let reaction, _): reaction.conversationID
+    case .messagePin(let pin, _): pin.conversationID
     case .readReceipt(let receipt, _), .deliveryReceipt(let receipt, _): receipt.conversationID
     case .conversationUpdated(let conversation, _): conversation.id
     case .typing(let typing): typing.conversationID

@@ -11,10 +11,11 @@ enum HubSchema {
     [PackageResources.own_states_sql],
     [PackageResources.stamps_sql],
     [PackageResources.closing_sql],
+    [PackageResources.pins_sql],
   ]
   static let functions: [[UInt8]] = [
     PackageResources.reading_sql, PackageResources.floors_sql, PackageResources.log_sql, PackageResources.filing_sql,
-    PackageResources.acts_sql,
+    PackageResources.acts_sql, PackageResources.pinning_sql,
     PackageResources.members_sql, PackageResources.spending_sql, PackageResources.pushing_sql,
     PackageResources.keeping_sql, PackageResources.machines_sql, PackageResources.signalling_sql,
     PackageResources.administration_sql, PackageResources.forgetting_sql,

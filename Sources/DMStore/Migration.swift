@@ -18,7 +18,7 @@ package enum Migration {
     PackageResources.m0007_names_sql, PackageResources.m0008_waiting_sql, PackageResources.m0009_receipts_sql,
     PackageResources.m0010_unseen_sql, PackageResources.m0011_files_sql, PackageResources.m0012_own_state_sql,
     PackageResources.m0013_machine_sql, PackageResources.m0014_floor_sql, PackageResources.m0015_picture_sql,
-    PackageResources.m0016_link_preview_sql,
+    PackageResources.m0016_link_preview_sql, PackageResources.m0017_message_pin_sql,
   ]
 
   /// The schema after all steps, generated from the steps.

@@ -31,7 +31,9 @@ extension AttachmentSource {
     case .file(let source):
       // Opens a FIFO without waiting for a writer. A FIFO is refused below.
       let file = try OpenFile(source, for: .readingAtOnce) {
-        fileError($0.isAbsence ? .unknownFile : .unreadableFile, "read", source, $0)
+        let error = fileError($0.isAbsence ? .unknownFile : .unreadableFile, "read", source, $0)
+        guard $0.isAbsence, !source.hasPrefix("/"), let folder = wholePath(".") else { return error }
+        return error.adding("; this path begins in '\(folder)'")
       }
       let before = try file.status()
       guard before.kind == .regular else {

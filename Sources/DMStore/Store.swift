@@ -284,6 +284,7 @@ extension Store {
   package var messages: Messages { Messages(store: self) }
   package var outbox: Outbox { Outbox(store: self) }
   package var pictures: Pictures { Pictures(store: self) }
+  package var pins: Pins { Pins(store: self) }
   package var reactions: Reactions { Reactions(store: self) }
   package var readState: ReadState { ReadState(store: self) }
   package var reports: Reports { Reports(store: self) }

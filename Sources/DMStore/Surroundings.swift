@@ -12,6 +12,8 @@ package final class Surroundings {
     /// The range around the last requested message in which all messages are read, or all messages are unread.
     var range: SeqRange?
     var isRead = false
+    /// The pins, by the numbers of the messages; nil until one is requested.
+    var pins: [Int: Message.Pin]?
 
     init(_ label: ConversationLabel) { self.label = label }
   }
@@ -88,6 +90,18 @@ package final class Surroundings {
     cached.range = lower...upper
     return cached.isRead
   }
+
+  /// Who pinned a message, and when; nil if it is not pinned.
+  func pin(of seq: Int, in conversation: ConversationKey) throws -> Message.Pin? {
+    let cached = try cached(conversation)
+    if let pins = cached.pins { return pins.isEmpty ? nil : pins[seq] }
+    let pins = try store.pins.all(in: conversation)
+    cached.pins = pins
+    return pins[seq]
+  }
+
+  /// Reads the pins of a conversation again when they are requested next.
+  package func forgetPins(of conversation: ConversationKey) { conversations[conversation.number]?.pins = nil }
 
   /// The message to which another message replies.
   ///

@@ -35,6 +35,7 @@ package struct DigestedTable: Sendable {
     DigestedTable("hidden_range", "conversation, user, from_seq, to_seq, is_deleted, is_unseen", 6),
     DigestedTable("history", "conversation, message_count, last_seq", 3),
     DigestedTable("link_preview", "message, url, title, description, site, place", 6),
+    DigestedTable("message_pin", "conversation, seq, user, at", 4),
     DigestedTable("own_name", "user, conversation, name", 3),
     DigestedTable(
       "participant",

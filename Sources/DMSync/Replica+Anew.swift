@@ -98,7 +98,7 @@ extension Replica {
       switch operation.act {
       case .begin, .group: try beginAgain(operation, row, audience)
       case .say: try sayAgain(operation, in: row, audience)
-      case .edit, .react, .delete: try changeAgain(operation, audience)
+      case .edit, .react, .delete, .pin: try changeAgain(operation, audience)
       case .remove: try removeAgain(operation, audience)
       case .leave: if !isMember { try store.outbox.queueAgain(operation.key, nil) }
       case .title, .avatar, .expire: settings[operation.act] = operation
@@ -201,6 +201,11 @@ extension Replica {
       let handle = try store.users.handle(me)
       let emoji = message.reactions.first { $0.users.contains(handle) }?.emoji
       try store.outbox.queueAgain(operation.key, HubPayload.reaction(emoji: emoji).bytes)
+    case .pin:
+      if message.deletedAt != nil { return }
+      var arguments = HubArguments()
+      arguments.isPinned = message.pin != nil
+      try store.outbox.queueAgain(operation.key, nil, arguments: arguments.json)
     default:
       if message.deletedAt != nil { try store.outbox.queueAgain(operation.key, nil) }
     }

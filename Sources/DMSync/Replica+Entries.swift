@@ -12,7 +12,7 @@ extension Replica {
     switch entry.kind {
     case .message: try say(entry, as: actor, operation, in: &log)
     case .created, .joined, .left, .titled: try announce(entry, as: actor, in: &log)
-    case .edited, .deleted, .reaction: try change(entry, as: actor, operation, in: log)
+    case .edited, .deleted, .reaction, .pinned: try change(entry, as: actor, operation, in: log)
     case .read, .delivered: try mark(entry, as: actor, in: log)
     case .settings: try set(entry, as: actor, in: &log)
     case .begun: try store.changes.append(.conversation, conversation: log.row.key, user: actor, at: entry.at)
@@ -187,16 +187,16 @@ extension Replica {
     try store.changes.append(.conversation, conversation: log.row.key, user: actor, at: entry.at)
   }
 
-  // MARK: Edits, deletions and reactions
+  // MARK: Edits, deletions, reactions and pins
 
-  /// Applies an edit, a deletion or a reaction; the hub has checked the permission.
+  /// Applies an edit, a deletion, a reaction or a pin; the hub has checked the permission.
   func change(_ entry: HubEntry, as actor: UserKey, _ operation: Outbox.Row?, in log: Log) throws {
     // The operation is finished first, so that it no longer counts as queued.
     if let operation { try store.outbox.finish(operation.key, rev: entry.rev) }
     guard let seq = entry.seq, 1...log.row.lastSeq ~= seq else { return }
     let address = Messages.Address(conversation: log.row.key, seq: seq)
     guard let message = try store.messages.row(at: address), let id = try store.messages.identifier(of: address) else {
-      return
+      return try changeAbsent(entry, as: actor, address, in: log)
     }
     let session = try session(entry, as: actor)
     switch entry.kind {
@@ -212,11 +212,29 @@ extension Replica {
       } else {
         _ = try store.reactions.react(emoji, to: message, by: actor, at: entry.at)
       }
+    case .pinned where try isThere(message): try pin(entry, as: actor, address)
     default: break
     }
     if let message = try store.messages.row(at: address) {
       try Session(messenger, store, me).showWaitingActs(on: message, id, ended: operation?.act)
     }
+  }
+
+  /// Applies a pin or a deletion of a message that this store does not keep, so that the list of pins is complete.
+  private func changeAbsent(
+    _ entry: HubEntry, as actor: UserKey, _ address: Messages.Address, in log: Log
+  ) throws {
+    let seqs = address.seq...address.seq
+    guard try log.isWithoutMessages || !store.hubFloors.absent(seqs, in: address.conversation).isEmpty else { return }
+    switch entry.kind {
+    case .pinned: try pin(entry, as: actor, address)
+    case .deleted: try store.pins.remove(address)
+    default: break
+    }
+  }
+
+  private func pin(_ entry: HubEntry, as actor: UserKey, _ address: Messages.Address) throws {
+    try store.pins.set(entry.meta.isPinned, address, by: actor, at: entry.at.clamped)
   }
 
   /// Whether a message still has its contents, which are removed when the message is deleted or expires.

@@ -5,7 +5,7 @@ internal import DMStore
 
 extension Replica {
   /// Begins a conversation at its floor: sets its members and settings, and applies the members' receipts for earlier
-  /// messages.
+  /// messages, and the pins of such messages.
   ///
   /// The floor is the number of the first message that the store keeps. The messages below it are not pulled, and count
   /// as read by the user.
@@ -17,13 +17,14 @@ extension Replica {
     if try store.outbox.pending(in: log.row.key).contains(where: \.act.isOnMessage) { return }
     log.isWithoutMessages = true
     try store.logging(false) {
-      for entry in start.entries where ![.read, .delivered].contains(entry.kind) { try apply(entry, to: &log) }
+      let later: [HubEntry.Kind?] = [.read, .delivered, .pinned]
+      for entry in start.entries where !later.contains(entry.kind) { try apply(entry, to: &log) }
       let last = start.floor.seq - 1
       guard log.row.lastSeq <= last else { throw LogFault(conversation: start.conversation) }
       log.row.lastSeq = last
       try store.conversations.update(log.row, added: 0, readBy: nil, sender: nil)
       _ = try store.readState.markRead(1...last, by: me, in: log.row.key)
-      for entry in start.entries where [.read, .delivered].contains(entry.kind) { try apply(entry, to: &log) }
+      for entry in start.entries where later.contains(entry.kind) { try apply(entry, to: &log) }
     }
     try store.hubFloors.set(start.floor.seq, at: start.floor.at, of: log.row.key)
     (log.state.rev, log.state.mark) = (start.rev, start.mark)

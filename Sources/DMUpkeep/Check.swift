@@ -70,6 +70,7 @@ extension Upkeep {
     try findings.attempt(.counts) { try ConversationAudit.run(store, progress, findings) }
     for rows in Self.countedRows { try findings.attempt(.counts) { try checkCounts(of: rows, store, findings) } }
     try findings.attempt(.counts) { try AttachmentAudit.checkPositions(store, findings) }
+    try findings.attempt(.counts) { try PinAudit.check(store, findings) }
     try findings.attempt(.counts) { try checkFlags(store, findings) }
     try TableDigestAudit.run(store, progress, findings)
     for table in Store.DigestedRows.all {

@@ -55,6 +55,7 @@ extension Upkeep {
       """)
     participants += store.connection.changes
     participants += try store.members.correctFormers()
+    try PinAudit.repair(store)
     try store.connection.execute(
       """
       UPDATE message AS m SET \(Self.countedRows.map { "\($0)_count = \(Self.counted($0))" }.joined(separator: ", "))

@@ -48,6 +48,7 @@ enum ValueAudit {
         WHERE joined_at NOT BETWEEN ?1 AND ?2 OR last_activity NOT BETWEEN ?1 AND ?2 OR muted_until NOT BETWEEN ?1 AND ?2
       UNION ALL SELECT 'message ' || id FROM message WHERE created_at NOT BETWEEN ?1 AND ?2
         OR edited_at NOT BETWEEN ?1 AND ?2 OR expires_at NOT BETWEEN ?1 AND ?2 OR deleted_at NOT BETWEEN ?1 AND ?2
+      UNION ALL SELECT 'message_pin ' || conversation || ', ' || seq FROM message_pin WHERE at NOT BETWEEN ?1 AND ?2
       UNION ALL SELECT 'change ' || rev FROM change WHERE at NOT BETWEEN ?1 AND ?2
       UNION ALL SELECT 'consumer ' || id FROM consumer WHERE used_at NOT BETWEEN ?1 AND ?2
       UNION ALL SELECT 'attachment ' || id FROM attachment WHERE created_at NOT BETWEEN ?1 AND ?2

@@ -70,8 +70,9 @@ package struct DMAttach: Program {
   package static func run(_ call: Invocation) throws {
     switch try mode(call.arguments) {
     case .list(let conversation):
+      var page = MessagePage(try call.messenger(), [])
       for sent in try call.messenger().attachments(in: conversation) {
-        try call.print(sent) { TextFormat.line($0, in: conversation.description) }
+        try call.print(sent) { TextFormat.line($0, try page.people(of: $0.message), in: conversation.description) }
       }
     case .fetch(let id): try fetch(id, call)
     case .status: for transfer in try call.messenger().transfers() { try call.print(transfer, text: TextFormat.line) }

@@ -22,7 +22,7 @@ final class Chat {
   init(_ call: Invocation, _ window: Window, _ reference: ConversationReference) throws {
     (self.call, self.window) = (call, window)
     let acts = try Conversing(try call.messenger(), reference, call.settings)
-    (loader, commands) = (Loader(acts), Commands(acts))
+    (loader, commands) = (Loader(acts), Commands(acts, pictures: try .ofTerminal()))
     history = CommandHistory(acts.messenger)
     let cursor: Cursor?
     (model, cursor) = try loader.begin(Self.layout(call, acts.messenger), commands: history.commands)
@@ -51,7 +51,7 @@ final class Chat {
   }
 
   private static func layout(_ call: Invocation, _ messenger: Messenger) throws -> Layout {
-    Layout(screen: try call.screen().fixed(), me: messenger.identity.handle)
+    Layout(screen: try call.screen().fixed(), me: messenger.identity.handle, pictures: try .ofTerminal())
   }
 
   /// Shows the conversation until the user leaves it, and saves the unsent text as the draft.
@@ -98,7 +98,7 @@ final class Chat {
 
   private func draw() {
     let frame = render(model)
-    window.draw(frame.rows, cursor: frame.cursor, endingAt: frame.end)
+    window.draw(frame.rows, cursor: frame.cursor, endingAt: frame.end, picture: frame.picture)
     window.show(title: model.title)
     marks.unread = frame.unread
   }

@@ -31,6 +31,8 @@ struct ChatModel {
     /// Messages to show, and the number of the one that the user wants to see.
     case messages(before: [Message], after: [Message], marked: Int?)
     case opened(OpenedAttachment)
+    /// One message, as text and with its picture.
+    case shown([String], ShownPicture?)
     /// A question, to which Enter says yes; the line stays as it is.
     case asks(String)
     case end(End)
@@ -147,6 +149,7 @@ extension ChatModel {
       if let seq = deletion.seq { lack.changed.append(seq...seq) } else { lack.newest = true }
       lack.changed += loaded.replies(to: deletion.messageID)
     case .reaction(let reaction, _): lack.changed.append(reaction.seq...reaction.seq)
+    case .messagePin(let pin, _): lack.changed.append(pin.seq...pin.seq)
     case .messageStatus(let status, _): lack.changed += status.ranges
     case .readReceipt(let receipt, _), .deliveryReceipt(let receipt, _):
       if receipt.user != me { lack.changed += receipt.ranges }
@@ -243,6 +246,9 @@ extension ChatModel {
     case .opened(let program):
       opened.append(program)
       say("opened")
+    case .shown(let lines, let picture):
+      panel = Panel(lines, below: picture?.drawn(in: layout))
+      say(picture == nil || layout.pictures == nil ? "Esc back" : "/open opens it, Esc back")
     case .notice(let text): say(text)
     case .offer(let message): offer(message)
     case .panel(let panel, let notice):

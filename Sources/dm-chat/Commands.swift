@@ -4,8 +4,10 @@ internal import DMKit
 /// Sends a message, or runs a command, that was entered in a window.
 struct Commands {
   let acts: Conversing
+  /// How the terminal shows pictures; nil if it does not.
+  private let pictures: PictureProtocol?
 
-  init(_ acts: Conversing) { self.acts = acts }
+  init(_ acts: Conversing, pictures: PictureProtocol? = nil) { (self.acts, self.pictures) = (acts, pictures) }
 
   /// - Parameters:
   ///   - replaces: whether `/save` may replace files.
@@ -23,6 +25,12 @@ struct Commands {
     case .react: try acts.react(rest)
     case .delete: try acts.delete(rest)
     case .forward: return .notice(try acts.forward(rest))
+    case .pin: try acts.pin(rest, true)
+    case .unpin: try acts.pin(rest, false)
+    case .pins: return try pins()
+    case .show:
+      let (lines, picture) = try acts.show(rest, pictures, progress: progress)
+      return .shown(lines, picture)
     case .open: return .opened(try acts.open(rest, progress: progress))
     case .save: return try save(rest, replaces, progress)
     case .attach: try acts.attach(rest, progress: progress)
@@ -59,6 +67,14 @@ struct Commands {
     let newest = found.count < Conversing.mostFound ? "" : "the newest "
     return .panel(
       Panel(hits: found.reversed()), notice: "\(newest)\(count); Up, Down and Enter go to one, Esc back")
+  }
+
+  private func pins() throws -> ChatModel.Outcome {
+    let found = try acts.pins()
+    if found.isEmpty { return .notice("nothing is pinned here; /pin and the number of a message pins it") }
+    return .panel(
+      Panel(hits: found.reversed()),
+      notice: "\(counted(found.count, "pinned message")); Up, Down and Enter go to one, Esc back")
   }
 
   /// Saves attachments; if a file has the name of one already, asks whether to replace the file.

@@ -36,7 +36,7 @@ struct Completion {
     case .edit where isFirst: return (word, numbers(word, model, of: \.isMine))
     case .open where isFirst, .save: return (word, numbers(word, model) { !$0.attachments.isEmpty })
     case .forward where !isFirst: return (word, try conversations(word))
-    case .reply, .delete, .digest, .go, .react, .forward:
+    case .reply, .delete, .digest, .go, .react, .forward, .pin, .unpin, .show:
       return (word, isFirst ? numbers(word, model) { _ in true } : try names(word, model))
     default: return (word, try names(word, model))
     }

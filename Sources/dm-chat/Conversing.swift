@@ -131,7 +131,7 @@ struct Conversing {
     }
   }
 
-  private func act(_ act: Edit.Act, on number: Int) throws {
+  func act(_ act: Edit.Act, on number: Int) throws {
     for result in try messenger.edit([Edit(message(number), act)]) { _ = try result.get() }
   }
 
@@ -166,15 +166,34 @@ extension Conversing {
     request.conversations = [conversation]
     request.newestFirst = true
     request.limit = Self.mostFound
+    let results = try messenger.search(request)
+    var found: [(Message, Snippet?)] = []
+    while case let batch = try results.next(), !batch.isEmpty { found += batch.map { ($0.message, $0.snippet) } }
+    return try lines(of: found)
+  }
+
+  /// Messages as lines of text, each with the number of its message.
+  private func lines(of messages: [(Message, snippet: Snippet?)]) throws -> [(line: String, number: Int?)] {
+    if messages.isEmpty { return [] }
     let name = TextFormat.name(try messenger.conversation(conversation), for: messenger.identity.handle)
     var people = People(messenger.identity.handle)
     people.add(try participants())
-    let results = try messenger.search(request)
-    var found: [(String, Int?)] = []
-    while case let batch = try results.next(), !batch.isEmpty {
-      found += batch.map { (TextFormat.line($0.message, $0.snippet, people, in: name), $0.message.seq) }
+    return messages.map { (TextFormat.line($0, $1, people, in: name), $0.seq) }
+  }
+
+  /// Pins a message for everybody in the conversation, or unpins it.
+  func pin(_ words: String, _ isPinned: Bool) throws {
+    let (number, rest) = Entered.number(words)
+    guard let number, rest.isEmpty else {
+      throw usage("write /\(isPinned ? "pin" : "unpin") and the number of a message")
     }
-    return found
+    try act(.pin(isPinned), on: number)
+  }
+
+  /// The pinned messages as lines of text, the newest pin first.
+  func pins() throws -> [(line: String, number: Int?)] {
+    if try existing() == nil { return [] }
+    return try lines(of: messenger.pins(in: [conversation]).map { ($0, nil) })
   }
 }
 

@@ -8,7 +8,8 @@ enum Entered: Equatable {
   case command(Command, rest: String)
 
   enum Command: String, CaseIterable {
-    case reply, edit, react, delete, forward, open, save, attach, search, digest, go, who, mute, list, help, quit
+    case reply, edit, react, delete, forward, pin, unpin, pins, show, open, save, attach, search, digest, go, who, mute
+    case list, help, quit
 
     /// The operands of the command, and its effect, for /help.
     var help: (operands: String, meaning: String) {
@@ -18,6 +19,10 @@ enum Entered: Equatable {
       case .react: ("[N] EMOJI", "react to N, or to others' last message; repeat to undo")
       case .delete: ("N [everyone]", "delete N for yourself, or for all")
       case .forward: ("N CONVERSATION", "forward message N to another conversation")
+      case .pin: ("N", "pin message N for everybody here")
+      case .unpin: ("N", "unpin message N")
+      case .pins: ("", "show the pinned messages")
+      case .show: ("N", "show message N alone, with its picture")
       case .open: ("N [K]", "open the attachment of N, or the K-th one")
       case .save: ("N [FILE]", "save the attachments of N here, or as FILE")
       case .attach: ("FILE", "send a file")

@@ -11,6 +11,8 @@ struct Frame {
   let end: Int
   /// The unread messages that are on the screen.
   let unread: [Message]
+  /// The picture in the first rows.
+  let picture: TerminalPicture?
 }
 
 /// Draws a model: the conversation or a panel, the status line, and the line that the user is writing.
@@ -33,7 +35,8 @@ func render(_ model: ChatModel) -> Frame {
   let isShown = model.layout.height > state.count + composed.count
   return Frame(
     rows: rows, cursor: (first + row, beforeCursor), end: end,
-    unread: isShown ? seen.map(\.message).filter(\.isUnread) : [])
+    unread: isShown ? seen.map(\.message).filter(\.isUnread) : [],
+    picture: isShown ? model.panel?.picture(height, model.layout) : nil)
 }
 
 extension ChatModel {
@@ -56,6 +59,8 @@ struct Layout {
   /// The screen, with the size that it had when this layout was made.
   let screen: Screen
   let me: Handle
+  /// How the terminal shows pictures; nil if it does not.
+  var pictures: PictureProtocol?
 
   var width: Int { screen.columns ?? 80 }
   var height: Int { screen.rows ?? 24 }

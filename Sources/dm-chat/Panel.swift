@@ -10,10 +10,30 @@ struct Panel {
   private var chosen: Int?
   /// How many rows are below the screen; a number that is too large stands for the largest possible one.
   private var hidden: Int
+  /// A picture above the lines.
+  private var picture: TerminalPicture?
 
   /// - Parameter atTop: whether the first rows are shown first, instead of the last ones.
   init(_ lines: [String], atTop: Bool = false) {
     (self.lines, numbers, hidden) = (lines, [], atTop ? .max : 0)
+  }
+
+  /// The lines of a message below its picture.
+  init(_ lines: [String], below picture: TerminalPicture?) {
+    self.init(lines, atTop: true)
+    self.picture = picture
+  }
+
+  /// All rows; those that the picture takes are empty.
+  private func rows(_ layout: Layout) -> [[UInt8]] {
+    [[UInt8]](repeating: [], count: picture?.rows ?? 0) + lines.indices.flatMap { rows($0, layout) }
+  }
+
+  /// The picture; nil if there is none, or if it is not on the screen as a whole.
+  func picture(_ height: Int, _ layout: Layout) -> TerminalPicture? {
+    guard let picture, picture.rows <= height else { return nil }
+    let count = rows(layout).count
+    return max(0, min(hidden, count - height)) == max(0, count - height) ? picture : nil
   }
 
   /// Lines about messages, the last of which is chosen first.
@@ -28,7 +48,7 @@ struct Panel {
 
   /// The rows that fit, and the key that shows more rows: those above them, or if there are none, those below them.
   func visible(_ height: Int, _ layout: Layout) -> (rows: [[UInt8]], more: String?) {
-    let rows = lines.indices.flatMap { self.rows($0, layout) }
+    let rows = rows(layout)
     let hidden = max(0, min(hidden, rows.count - height))
     let above = rows.count - hidden - height
     return (rows.dropLast(hidden).suffix(height), above > 0 ? "PageUp" : hidden > 0 ? "PageDown" : nil)
@@ -36,7 +56,7 @@ struct Panel {
 
   /// Scrolls back by some rows, or forward if the number is negative.
   mutating func goBack(_ count: Int, height: Int, _ layout: Layout) {
-    let most = max(0, lines.indices.map { rows($0, layout).count }.reduce(0, +) - height)
+    let most = max(0, rows(layout).count - height)
     hidden = max(0, min(min(hidden, most) + count, most))
   }
 

@@ -38,7 +38,7 @@ final class PlainChat {
     let draft = try acts.existing()?.draftText
     let cursor = try printHistory()
     var query = EventQuery([acts.conversation], from: cursor.map { .cursor($0) } ?? .start)
-    query.kinds = [.message, .messageUpdated, .messageDeleted, .reaction, .hub]
+    query.kinds = [.message, .messageUpdated, .messageDeleted, .reaction, .messagePin, .hub]
     query.othersOnly = true
     query.signalsPresence = !call.arguments[DMChat.invisible]
     let follower = try Follower(messenger, query)
@@ -119,6 +119,12 @@ extension PlainChat {
       case .react: try acts.react(rest)
       case .delete: try acts.delete(rest)
       case .forward: return [try acts.forward(rest)]
+      case .pin: try acts.pin(rest, true)
+      case .unpin: try acts.pin(rest, false)
+      case .pins:
+        let found = try acts.pins()
+        return found.isEmpty ? ["nothing is pinned here"] : found.reversed().map(\.line)
+      case .show: return try acts.show(rest, nil) { _ in }.lines
       case .open: _ = try acts.open(rest) { _ in }
       case .save: return [try acts.save(rest, replaces: false) { _ in }]
       case .who: return try acts.who().lines

@@ -74,7 +74,7 @@ extension ChatModel {
   /// The number after a command that is about one message; nil if the line has no such command.
   var numberInLine: Int? {
     guard let (command, rest) = Entered.begun(composition.line.text) else { return nil }
-    return [.reply, .react, .delete, .forward].contains(command) ? Entered.number(rest).0 : nil
+    return [.reply, .react, .delete, .forward, .pin, .unpin].contains(command) ? Entered.number(rest).0 : nil
   }
 
   /// `answers 27 bob 'lunch?'`, in at most `width` columns.

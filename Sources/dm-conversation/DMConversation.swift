@@ -123,6 +123,9 @@ extension DMConversation {
 
   static func setAvatar(_ call: Invocation) throws {
     let (conversation, url) = try value("URL", call)
+    if !url.isEmpty, !url.contains(":") {
+      throw usage("'\(url)' is not a URL; for a file, write \(call.arguments.retyped("avatar", as: "picture"))")
+    }
     let changed = try call.messenger().setAvatar(url.isEmpty ? nil : url, of: conversation)
     try print(changed, call, url.isEmpty ? "without a picture" : "a new picture")
   }

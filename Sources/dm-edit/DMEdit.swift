@@ -8,11 +8,12 @@ package struct DMEdit: Program {
   static let reason = Option("reason", value: "TEXT", "the reason for the report")
 
   package static let command = Command(
-    "dm-edit", "edit messages, delete them, react to them and report them",
+    "dm-edit", "edit messages, delete them, react to them, pin them and report them",
     synopsis: [
       "text MESSAGE [TEXT]...", "text MESSAGE <FILE", "delete [--for-everyone] MESSAGE... | CONVERSATION RANGE...",
       "react EMOJI MESSAGE... | CONVERSATION RANGE...", "react --remove MESSAGE... | CONVERSATION RANGE...",
-      "report [--reason TEXT] MESSAGE... | CONVERSATION RANGE...", "text|delete|react|report <MESSAGE-LINES",
+      "report [--reason TEXT] MESSAGE... | CONVERSATION RANGE...", "pin|unpin MESSAGE... | CONVERSATION RANGE...",
+      "text|delete|react|report|pin|unpin <MESSAGE-LINES",
     ],
     options: [wait],
     subcommands: [
@@ -28,6 +29,12 @@ package struct DMEdit: Program {
         "report messages of others to the owner of the store, and to the administrator of its hub",
         options: [reason]
       ) { try edit(.report(reason: $0.arguments[reason]), $0.arguments.operands, $0) },
+      Command.Subcommand("pin", operands: "MESSAGE...", "pin messages for everybody in the conversation") {
+        try edit(.pin(true), $0.arguments.operands, $0)
+      },
+      Command.Subcommand("unpin", operands: "MESSAGE...", "unpin messages for everybody in the conversation") {
+        try edit(.pin(false), $0.arguments.operands, $0)
+      },
     ],
     examples: [
       ("dm-edit text +ops:-1 'deployed at one'", "correct the last message"),
@@ -37,7 +44,8 @@ package struct DMEdit: Program {
       ("dm-edit react 👍 bob:-1", "react with an emoji"),
       ("dm-edit react :tada: bob:-1", "react with the short code of an emoji"),
       ("dm-tail bob -n 20 | dm-edit react 👀", "react to each of the last 20 messages"),
-    ], reads: "edit_line", writes: ["message", "message_deleted", "reaction", "report", "error"])
+      ("dm-edit pin +ops:40", "pin message 40 for everybody in the group; dm-list --pins lists it"),
+    ], reads: "edit_line", writes: ["message", "message_deleted", "reaction", "report", "message_pin", "error"])
 
   /// Applies one action to the messages of the operands, or of the lines of standard input if there are no operands.
   static func edit(_ act: Edit.Act, _ operands: [String], _ call: Invocation) throws {
@@ -121,6 +129,7 @@ extension DMEdit {
     case .deleted(let deletion): TextFormat.line(deletion)
     case .reaction(let reaction): TextFormat.line(reaction)
     case .report(let report): TextFormat.line(report)
+    case .pin(let pin): TextFormat.line(pin)
     }
   }
 }

@@ -110,7 +110,8 @@ package struct DMHub: Program {
     do {
       return try body(Administrator(call.arguments[database] ?? ""))
     } catch let fault as HubFault {
-      throw fault.administratorsError
+      guard case .lost = fault, try call.arguments[database] == nil else { throw fault.administratorsError }
+      throw fault.administratorsError.adding("; --db DATABASE names the database of the hub")
     }
   }
 

@@ -21,19 +21,23 @@ package struct DMList: Program {
   static let count = Flag("count", "print the number of unread messages, and nothing else")
   static let follow = Flag(
     "follow", short: "f", "after the list, print conversations that change; with --count, new counts")
+  static let pins = Flag(
+    "pins", "print the messages that are pinned in the conversations, the newest pin first")
   static let invisible = Flag("invisible", "with --follow: do not show that you are online")
 
   package static let command = Command(
     "dm-list", "list conversations, pinned first, then by newest activity",
-    synopsis: ["[OPTION]... [CONVERSATION]..."],
+    synopsis: ["[OPTION]... [CONVERSATION]...", "--pins [CONVERSATION]..."],
     options: [
-      unread, muted, unmuted, pinned, idleSince, archived, all, match, limit, after, count, follow, invisible, fresh,
+      unread, muted, unmuted, pinned, idleSince, archived, all, match, limit, after, count, follow, invisible, pins,
+      fresh,
     ],
     operands: "[CONVERSATION]...",
     rules: [
       .excludes(archived, [all]), .excludes(muted, [unmuted]), .excludes(count, [Common.quiet]),
       .excludes(follow, [after, Common.quiet]),
       .needs(invisible, [follow]),
+      .excludes(pins, [unread, muted, unmuted, pinned, idleSince, archived, all, match, limit, after, count, follow]),
     ],
     examples: [
       ("dm-list --unread", "conversations with unread messages"),
@@ -45,12 +49,14 @@ package struct DMList: Program {
         "dm-list --muted --idle-since 30d -n all | jq -r .id | xargs -r dm-conversation archive",
         "archive muted conversations that were idle for 30 days"
       ),
+      ("dm-list --pins +ops", "the messages that are pinned in the group"),
       ("dm-list --unread | jq -r '\"\\(.unread_count) \\(.name)\"'", "the unread count of each conversation"),
-    ], writes: ["conversation"])
+    ], writes: ["conversation", "message"])
 
   package static func run(_ call: Invocation) throws {
     let messenger = try call.messenger()
     if !call.arguments[follow] { try call.refresh() }
+    if call.arguments[pins] { return try printPins(call, messenger) }
     let list = Listing(call, messenger, try query(call.arguments, messenger))
     if call.arguments[follow] { return try list.follow() }
     try call.inPages { try list.print() }

@@ -63,7 +63,12 @@ package struct DMRead: Program {
     switch mode {
     case .lines: break
     case .receipts(let messages):
-      for receipt in try messenger.receipts(for: messages) { try print(receipt, call) }
+      var page = MessagePage(messenger, [])
+      for receipt in try messenger.receipts(for: messages) {
+        try call.print(receipt) {
+          TextFormat.line($0, try page.people(in: $0.conversationID), in: try page.name($0.conversationID))
+        }
+      }
     case .everywhere(let target):
       let isMuted = arguments[muted] ? true : arguments[unmuted] ? false : nil
       let all = try messenger.markReadEverywhere(target, options, except: arguments.all(except), muted: isMuted)
@@ -71,10 +76,6 @@ package struct DMRead: Program {
     case .conversation(let conversation, let target):
       if let marked = try messenger.markRead(target, in: conversation, options) { try print(marked, call) }
     }
-  }
-
-  static func print(_ receipt: Receipt, _ call: Invocation) throws {
-    try call.print(receipt) { TextFormat.line($0, in: try name($0.conversationID, call)) }
   }
 
   static func print(_ marked: Marked, _ call: Invocation) throws {

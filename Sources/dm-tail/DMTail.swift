@@ -104,13 +104,22 @@ package struct DMTail: Program {
       ("dm-tail --cursor start --events all", "all events in the log"),
     ],
     writes: [
-      "message", "message_updated", "message_deleted", "message_status", "reaction", "delivery_receipt", "read_receipt",
-      "typing",
-      "presence", "conversation_updated", "hub",
+      "message", "message_updated", "message_deleted", "message_status", "reaction", "message_pin",
+      "delivery_receipt", "read_receipt", "typing", "presence", "conversation_updated", "hub",
       "caught_up", "heartbeat", "gap", "ack", "consumer",
     ])
 
   package static func run(_ call: Invocation) throws {
+    do {
+      try print(call)
+    } catch let error as DMError where error.code == .unknownUser {
+      // The user may have meant a word after a conversation as a range.
+      let isLater = call.arguments.operands.dropFirst().contains { $0 == error.subject }
+      throw isLater ? error.adding("; a range of messages is written 57, 40..57, 40.. or ..57") : error
+    }
+  }
+
+  private static func print(_ call: Invocation) throws {
     try completeFields(call)
     if ![follow, ack, consumers, forget].contains(where: call.arguments.isGiven) { try call.refresh() }
     switch try mode(call) {
@@ -253,8 +262,8 @@ extension DMTail {
     query.consumer = try arguments[consumer]
     query.acceptsGap = arguments[acceptGap]
     query.start = try arguments[cursor]
-    // Text output also has reactions and the state of the hub, and on a terminal that can erase lines, who is typing.
-    if !call.isJSON { query.kinds.formUnion([.reaction, .hub]) }
+    // Text output also has reactions, pins and the state of the hub, and on a terminal that can erase lines, who is typing.
+    if !call.isJSON { query.kinds.formUnion([.reaction, .messagePin, .hub]) }
     if !call.isJSON, try call.screen().canRenew { query.kinds.insert(.typing) }
     if let kinds = try arguments[events] { query.kinds = kinds }
     query.othersOnly = arguments[others]

@@ -55,12 +55,15 @@ extension DMTail {
       query.kinds.formIntersection([.message, .hub])
     }
     query.marksDelivered = false
-    query.kinds.formIntersection([.message, .messageUpdated, .messageDeleted, .reaction, .hub])
+    query.kinds.formIntersection([.message, .messageUpdated, .messageDeleted, .reaction, .messagePin, .hub])
     if query.kinds.isEmpty {
       throw usage(
         arguments[notify]
           ? "with --notify, --events has message"
-          : "with --from, --mentions or --thread, --events has message, message_updated, message_deleted or reaction")
+          : """
+          with --from, --mentions or --thread, --events has message, message_updated, message_deleted, reaction or \
+          message_pin
+          """)
     }
   }
 

@@ -50,6 +50,23 @@ import Testing
     #expect(window.conversation.count { $0.contains("unread") } == 0)
   }
 
+  @Test func `pins are made, listed and removed, and the pin of another user is shown with its message`() throws {
+    var window = try window()
+    try window.enter("/pin 1")
+    #expect(try window.messenger.message("bob:1").pin?.user.description == "alice")
+    _ = try bob.edit([Edit(MessageReference("alice:2"), .pin(true))])
+    try window.follow()
+    #expect(window.conversation.contains { $0.contains("(pinned by bob)") })
+    try window.enter("/pins")
+    #expect(window.state.contains("2 pinned messages"))
+    try window.enter("/unpin 2")
+    try window.enter("/unpin 1")
+    try window.enter("/pins")
+    #expect(window.state.contains("nothing is pinned here"))
+    try window.enter("/pin one")
+    #expect(window.state.contains("write /pin and the number of a message"))
+  }
+
   @Test func `an edit, a reaction and a deletion change the rows of their message`() throws {
     var window = try window()
     _ = try bob.edit([Edit(MessageReference("alice:1"), .text("uno"))])

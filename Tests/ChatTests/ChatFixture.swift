@@ -15,13 +15,14 @@ struct ChatFixture {
   var model: ChatModel
 
   init(
-    _ store: TemporaryStore, as name: String, _ conversation: String, columns: Int = 60, rows: Int = 14
+    _ store: TemporaryStore, as name: String, _ conversation: String, columns: Int = 60, rows: Int = 14,
+    pictures: PictureProtocol? = nil
   ) throws {
     messenger = try store.messenger(name)
     let reference = try ConversationReference(conversation)
     loader = Loader(try Conversing(messenger, reference))
     let screen = try Screen(.never, isPlain: false).fixed(columns: columns, rows: rows)
-    let (model, cursor) = try loader.begin(Layout(screen: screen, me: messenger.identity.handle))
+    let (model, cursor) = try loader.begin(Layout(screen: screen, me: messenger.identity.handle, pictures: pictures))
     self.model = model
     var query = EventQuery([loader.acts.conversation], from: cursor.map { .cursor($0) } ?? .start)
     query.kinds = Set(MessagingEvent.Kind.allCases)
@@ -65,7 +66,8 @@ struct ChatFixture {
     model.closePanel()
     let text = model.composition.line.text
     let isConfirmed = model.takeAsked() == text
-    model.update(try Commands(loader.acts).perform(Entered(text), replaces: isConfirmed) { _ in })
+    let commands = Commands(loader.acts, pictures: model.layout.pictures)
+    model.update(try commands.perform(Entered(text), replaces: isConfirmed) { _ in })
   }
 
   mutating func type(_ text: String) throws { for character in text { try press(.character(character)) } }

@@ -111,8 +111,8 @@ struct ArgumentsTests {
   @Test func `the error for an unknown option suggests the nearest option`() throws {
     #expect(try fault { try parse("--limti", "5") } == "unknown option '--limti'; did you mean '--limit'?")
     #expect(try fault { try parse("--zzzzzzzz") } == "unknown option '--zzzzzzzz'; see --help")
-    #expect(try fault { try parse("-z") } == "unknown option '-z'; see --help")
-    #expect(try fault { try parse("-vz") } == "unknown option '-z'; see --help")
+    #expect(try fault { try parse("-z") } == "unknown option '-z'; the letters are -n, -v, -x, -q, -h; see --help")
+    #expect(try fault { try parse("-vz") } == "unknown option '-z'; the letters are -n, -v, -x, -q, -h; see --help")
   }
 
   @Test func `the error for an abbreviated option suggests the full name, if only one option begins with it`() throws {

@@ -57,8 +57,11 @@ extension LocalTime {
     @Test func `an attachment of a message shows when, where and by which user it was sent`() {
       inZone("UTC") {
         let sent = SentAttachment(attachment: attachment(), message: message(nil, [attachment()]))
-        #expect(
-          TextFormat.line(sent, in: "+ops") == "file   2026-11-21 14:30  +ops:7 bob  notes.txt  8 bytes  \(id)")
+        var people = People(Handle(stored: "alice"))
+        let line = unmarked(TextFormat.line(sent, people, in: "+ops"))
+        #expect(line == "file   2026-11-21 14:30  +ops:7 bob  notes.txt  8 bytes  \(id)")
+        people.learn(Handle(stored: "bob"), "Bob B.")
+        #expect(unmarked(TextFormat.line(sent, people, in: "+ops")).contains("+ops:7 Bob B.  notes.txt"))
       }
     }
 
@@ -93,7 +96,8 @@ extension LocalTime {
       let hostile = attachment(.file, "a\u{1B}]0;x\u{7}\n\u{202E}b")
       let sent = SentAttachment(attachment: hostile, message: message(nil, [hostile]))
       for line in [
-        TextFormat.line(hostile), TextFormat.line(sent, in: "x\u{9B}"),
+        TextFormat.line(hostile),
+        unmarked(TextFormat.line(sent, People(Handle(stored: "alice")), in: "x\u{9B}")),
         unmarked(TextFormat.line(message("hi", [hostile]), People(Handle(stored: "alice")))),
       ] {
         #expect(!line.unicodeScalars.contains { isHidden($0) }, "\(line)")

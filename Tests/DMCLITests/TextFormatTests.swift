@@ -195,11 +195,19 @@ extension LocalTime {
             at: time)
         }
         let day = TextFormat.day(time)
-        #expect(unmarked(TextFormat.line(receipt(.read, [7...7], at: time))) == "bob  7  \(day) 14:30  read")
+        func line(_ receipt: Receipt, _ people: People, in conversation: String? = nil) -> String {
+          unmarked(TextFormat.line(receipt, people, in: conversation))
+        }
+        var people = People(Handle(stored: "alice"))
+        #expect(line(receipt(.read, [7...7], at: time), people) == "bob  7  \(day) 14:30  read")
         #expect(
-          unmarked(TextFormat.line(receipt(.delivery, [3...7, 9...9], at: time), in: "+ops"))
+          line(receipt(.delivery, [3...7, 9...9], at: time), people, in: "+ops")
             == "bob  +ops:3..7, 9  \(day) 14:30  delivered")
-        #expect(unmarked(TextFormat.line(receipt(.delivery, [7...7], at: nil))) == "bob  7  some time ago  delivered")
+        #expect(line(receipt(.delivery, [7...7], at: nil), people) == "bob  7  some time ago  delivered")
+        people.learn(Handle(stored: "bob"), "Bob B.")
+        #expect(line(receipt(.delivery, [7...7], at: nil), people) == "Bob B.  7  some time ago  delivered")
+        people = People(Handle(stored: "bob"))
+        #expect(line(receipt(.delivery, [7...7], at: nil), people) == "you  7  some time ago  delivered")
       }
     }
 

@@ -42,6 +42,14 @@ import Testing
     #expect(all.contains("SEARCH m USING INDEX message_created (created_at>?"), "\(all)")
   }
 
+  @Test func `the pins of a conversation and of a user are read with primary keys`() throws {
+    let one = try plan(of: "\(Pins.ofConversation)")
+    #expect(one.contains("SEARCH message_pin USING PRIMARY KEY (conversation=?)"), "\(one)")
+    let all = try plan(of: "\(Pins.conversationsOfUser)")
+    #expect(all.contains("SEARCH p USING COVERING INDEX participant_activity (user=?)"), "\(all)")
+    #expect(all.contains("SEARCH x USING PRIMARY KEY (conversation=?)"), "\(all)")
+  }
+
   @Test func `the answers of a thread are read from one part of a conversation`() throws {
     let plan = try plan(of: "\(Messages.answersAfter)")
     #expect(

@@ -19,7 +19,8 @@ struct TableDigestTests {
     _ = try alice.setBlocked(true, ["dave"])
     _ = try bob.setProfile(ProfileChange(), picture: Picture.pixel(1))
     for (message, act) in [
-      ("alice:1", Edit.Act.react("👍")), ("alice:3", .report(reason: nil)), ("alice:5", .delete(forEveryone: false)),
+      ("alice:1", Edit.Act.react("👍")), ("alice:1", .pin(true)), ("alice:3", .report(reason: nil)),
+      ("alice:5", .delete(forEveryone: false)),
     ] {
       _ = try bob.edit([Edit(MessageReference(message), act)])[0].get()
     }
@@ -52,6 +53,8 @@ struct TableDigestTests {
     "UPDATE picture SET bytes = x'00'",
     "UPDATE link_preview SET title = 'B'",
     "UPDATE link_preview SET place = 1",
+    "UPDATE message_pin SET user = 3",
+    "DELETE FROM message_pin",
     "UPDATE reaction SET emoji = '👎'",
     "UPDATE reaction SET user = 3",
     "UPDATE receipt SET at = at + 1",

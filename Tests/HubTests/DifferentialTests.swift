@@ -101,7 +101,7 @@ struct DifferentialRun {
     // Repeats an earlier operation, with or without a change.
     if Int.random(in: 0..<12, using: &random) == 0, var again = pushed.randomElement(using: &random)?.operation {
       if Bool.random(using: &random) { again.payload = again.payload.map { _ in payload() } }
-      if [.say, .group, .edit, .delete, .react, .begin].contains(again.act) {
+      if [.say, .group, .edit, .delete, .react, .begin, .pin].contains(again.act) {
         again.arguments.isLax = Bool.random(using: &random)
       }
       return again
@@ -148,7 +148,8 @@ struct DifferentialRun {
       if Int.random(in: 0..<6, using: &random) == 0 {
         operation.arguments.lifetime = [0, -1, 999_999, 3_600_000_000, .max].randomElement(using: &random)
       }
-    case .edit, .delete, .react, .report:
+    case .edit, .delete, .react, .report, .pin:
+      if operation.act == .pin, random.below(15) > 0 { operation.arguments.isPinned = random.below(3) > 0 }
       guard let target = messages.randomElement(using: &random) else { return }
       operation.conversation = target.conversation
       operation.seq = target.seq + (Int.random(in: 0..<10, using: &random) == 0 ? 1 : 0)
@@ -265,7 +266,7 @@ struct DifferentialRun {
       "\(entry.kind.map(String.init(describing:)) ?? "?") \(entry.id.map { names[$0] ?? $0.description } ?? "-")",
       "\(entry.nonce?.description ?? "-") \(entry.expiresAt != nil)",
       "\(meta.members.map(person)) \(person(meta.person)) \(person(meta.owner)) \(meta.ranges)",
-      "\(meta.changesExpiry) \(meta.expireAfter ?? 0) \(meta.hasHistory)",
+      "\(meta.changesExpiry) \(meta.expireAfter ?? 0) \(meta.hasHistory) \(meta.isPinned)",
       entry.payload.map { String(decoding: $0, as: UTF8.self) } ?? "nil",
     ].joined(separator: "|")
   }

@@ -150,7 +150,7 @@ extension Everyday {
     }
     let talk = dice.below(talks.count)
     let number = 1 + dice.below(12)
-    switch dice.below(30) {
+    switch dice.below(32) {
     case 0...8:
       let text = dice.chance(30) ? "@\(other) look \(said)" : "text \(said)"
       return .say(
@@ -175,6 +175,7 @@ extension Everyday {
         .draft(nil), .named(dice.chance(50) ? "own \(said)" : nil),
       ]
       return .own(talk, changes[dice.below(changes.count)])
+    case 30, 31: return .edit(talk, number, .pin(dice.chance(65)))
     case 28: return .block(other, dice.chance(60))
     default: return .profile("name \(said)")
     }
@@ -288,7 +289,7 @@ extension Everyday {
           \(message.seq ?? 0) \(message.sender) \(message.senderName ?? "-"): \(message.text ?? "-") \
           \(message.systemKind?.rawValue ?? "-") \(message.subject ?? "-") \(knowsReceipts ? "\(message.status)" : "-") unread \(message.isUnread) \
           to \(message.replyTo?.seq ?? 0) \(message.replyTo?.text ?? "-") of \(message.forwardedFrom?.description ?? "-") \
-          \(nonce ?? "-") \(message.mentions) \(reactions) edited \(message.editedAt != nil) \
+          \(nonce ?? "-") \(message.mentions) \(reactions) pinned by \(message.pin?.user.description ?? "-") edited \(message.editedAt != nil) \
           gone \(message.deletedAt != nil) expires \(message.expiresAt != nil) \(knowsReceipts ? received : [])
           """
       }

@@ -25,8 +25,9 @@ extension ModelHub {
     let kinds: [HubEntry.Kind] = [.created, .joined, .left, .titled, .settings, .begun]
     let own = before.filter { $0.kind.map(kinds.contains) == true }
     return HubStart(
-      conversation: id, entries: own + merged(before, .read, last) + merged(before, .delivered, last), rev: last.rev,
-      mark: last.mark, floor: HubStart.Floor(seq: seq, at: first.at))
+      conversation: id,
+      entries: own + merged(before, .read, last) + merged(before, .delivered, last) + pins(before, of: conversation),
+      rev: last.rev, mark: last.mark, floor: HubStart.Floor(seq: seq, at: first.at))
   }
 
   private func firstUnread(_ conversation: Conversation, _ me: Int64, _ member: Member, _ said: [HubEntry]) -> Int {

@@ -49,6 +49,9 @@ extension ModelHub {
       where other.kind == .reaction && other.seq == entry.seq && member.sees.contains(other.rev) {
         reactions[other.actor] = HubPayload.emoji(other.payload)
       }
+      let pin = conversation.entries.last {
+        $0.kind == .pinned && $0.seq == entry.seq && member.sees.contains($0.rev)
+      }
       let isGone = entry.kind == .message && entry.payload == nil
       let text =
         switch entry.kind {
@@ -59,7 +62,9 @@ extension ModelHub {
         default: isGone ? "gone" : HubPayload.text(entry.payload)?.text ?? ""
         }
       let shown = isGone ? [] : reactions.map { "\(persons[$0.key]?.handle ?? "")\($0.value)" }.sorted()
-      return "\(entry.seq ?? 0) \(persons[entry.actor]?.handle ?? "") \(text) \(shown.joined())"
+      let user = isGone ? nil : pin.flatMap { $0.meta.isPinned ? persons[$0.actor]?.handle : nil }
+      let pinned = user.map { " pinned by \($0)" } ?? ""
+      return "\(entry.seq ?? 0) \(persons[entry.actor]?.handle ?? "") \(text) \(shown.joined())\(pinned)"
     }
   }
 }

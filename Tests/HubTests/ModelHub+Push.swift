@@ -106,6 +106,10 @@ extension ModelHub {
     switch operation.act {
     case .say: try say(operation, me, machine, in: &conversation)
     case .edit, .delete, .react: try change(operation, me, machine, member, in: &conversation)
+    case .pin:
+      guard try pin(operation, me, machine, member, in: &conversation) else {
+        return HubAnswer(conversation: id, isDuplicate: true)
+      }
     case .read:
       let new = try unread(operation.arguments.ranges, member, in: conversation)
       if new.isEmpty { return HubAnswer(conversation: id, isDuplicate: true) }
@@ -173,7 +177,7 @@ extension ModelHub {
   }
 
   /// The index of the entry that an operation names.
-  private func target(of operation: HubOperation, _ member: Member, in conversation: Conversation) throws -> Int {
+  func target(of operation: HubOperation, _ member: Member, in conversation: Conversation) throws -> Int {
     guard
       let index = conversation.entries.firstIndex(where: {
         $0.id == operation.id && $0.seq == operation.seq && $0.kind.map { $0.rawValue < 16 } == true
@@ -205,6 +209,7 @@ extension ModelHub {
         conversation.entries[other].payload = nil
       }
       forgetDigests(of: target.seq, [.message, .edited, .reaction], in: conversation)
+      if let seq = target.seq { conversation.pinned.remove(seq) }
       append(operation, .deleted, me, machine, to: &conversation, seq: target.seq, id: target.id, keepsPayload: false)
     default: append(operation, .reaction, me, machine, to: &conversation, seq: target.seq, id: target.id)
     }

@@ -39,6 +39,8 @@ struct ModelHub {
     var seq = 0
     var members: [Int64: Member] = [:]
     var expireAfter: Int64?
+    /// The numbers of the pinned messages.
+    var pinned: Set<Int> = []
     /// The values of `moves` at the last change of the conversation and, in `ended`, at the last entry of each former
     /// member.
     var touched: Int64

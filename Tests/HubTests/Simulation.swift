@@ -199,7 +199,7 @@ final class Simulation {
     let messages = try messenger.history(HistoryQuery(conversation)).rest()
     let mine = messages.filter { $0.isMine && $0.systemKind == nil }
     let other = try Handle(handles[dice.below(3)])
-    switch dice.below(26) {
+    switch dice.below(28) {
     case 20...25: try actPrivately(machine, in: conversation, messages.filter { $0.seq != nil })
     case 0...8: try say(machine, conversation)
     case 9, 10:
@@ -214,6 +214,9 @@ final class Simulation {
       let emoji: String? = ["👍", "👀", nil][dice.below(3)]
       _ = try messenger.edit([Edit(.id(message.id), .react(emoji))])[0].get()
     case 14, 15: _ = try messenger.markRead(.all, in: conversation)
+    case 26, 27:
+      guard let message = messages.isEmpty ? nil : messages[dice.below(messages.count)] else { return }
+      _ = try messenger.edit([Edit(.id(message.id), .pin(dice.chance(60)))])[0].get()
     case 16: _ = try messenger.add([other], to: conversation, withHistory: dice.chance(50))
     case 17: _ = try messenger.remove([other], from: conversation)
     case 18: _ = try dice.chance(30) ? messenger.leave(conversation) : messenger.setTitle("ops", of: conversation)

@@ -278,7 +278,8 @@ extension Simulation {
     }.map { message in
       let reactions = message.reactions.flatMap { reaction in reaction.users.map { "\($0)\(reaction.emoji)" } }.sorted()
       let text = message.systemKind?.rawValue ?? (message.deletedAt == nil ? message.text ?? "" : "gone")
-      return "\(message.number) \(message.sender) \(text) \(reactions.joined())"
+      let pinned = message.pin.map { " pinned by \($0.user)" } ?? ""
+      return "\(message.number) \(message.sender) \(text) \(reactions.joined())\(pinned)"
     }
     if shown != expected {
       if Simulation.isTraced {

@@ -103,6 +103,7 @@ extension MessagingEvent {
         .joined(separator: " ") + " of \(status.sender)"
     case .messageDeleted(let deletion, _):
       "\(deletion.seq.map(String.init) ?? "-") deleted\(deletion.forEveryone ? "" : " for the user alone")"
+    case .messagePin(let pin, _): "\(pin.user) \(pin.isPinned ? "pinned" : "unpinned") \(pin.seq)"
     case .reaction(let reaction, _): "\(reaction.user) reacted to \(reaction.seq): \(reaction.emoji ?? "")"
     case .readReceipt(let receipt, _):
       "\(receipt.user) read \(receipt.ranges[0].lowerBound)-\(receipt.ranges[0].upperBound)"

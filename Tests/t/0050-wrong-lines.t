@@ -39,7 +39,7 @@ done <<'END'
 *'dm-user set --display-name NAME' changes* || dm-user rename bob bobby
 *did you mean 'send'?* || dm help sned
 *did you mean 'send'?* || dm sned bob hi
-*line 3: not JSON*no line is JSON so far;*5 malformed_line || dm-import "$work/passwd"
+*line 1: not JSON*no line is JSON so far;*5 malformed_line || dm-import "$work/passwd"
 *no conversation or message *; dm-list names yours || dm-tail 01a20f7d-9b16-7174-a30a-d56106db14cc
 */folder' is not a store || dm-send --store "$work/folder" bob hi
 *the text is blank; write something || dm-send bob ' '
@@ -103,9 +103,16 @@ done <<'END'
 *give 10s, 5m or 1h, or 'off' for no end || dm-conversation expire bob never
 *name another user || dm-user block alice
 *it is empty; write one || dm-conversation create --title '' bob
-*from 1s to 366d; give 10s, 5m or 1h || dm-send bob --expires-in 0s hi
 *or leave it out || dm-send bob --nonce '' hi
-*an action comes before the message; one of: text,* || dm-edit bob:1 new
+*an action comes before the message, as in 'dm-edit text bob:1 new'; one of: text,* || dm-edit bob:1 new
+*an action comes before the message; one of: text,* || dm-edit bob:1
+*unknown option '-x'; the letters are -n, -f, *; see --help || dm-list -x
+*did you mean 'list'?* || dm inbx
+*this path begins in '*' || cd "$work" && dm-attach nofile.png
+*'picture.png' is not a URL; for a file, write dm-conversation picture +ops picture.png || dm-conversation avatar +ops picture.png
+*'0s' is too short; the shortest time is 1s || dm-send bob --expires-in 0s hi
+*'x'*a range of messages is written 57, 40..57, 40.. or ..57* || dm-tail bob x
+*--db DATABASE names the database of the hub || env PGHOST=/nowhere dm-hub invite bob
 *send yours as a message of its own || dm-send bob --forward 1 hi
 *dm-tail prints messages, dm-chat opens a window || dm-conversation open bob
 *a member can add you* || dm-conversation join +ops

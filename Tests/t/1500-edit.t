@@ -175,4 +175,20 @@ is "$(line '[.type, .seq, .for_everyone]')" '["message_deleted",2,true]' "of a d
 dm-edit -q --as bob delete alice:3
 is "$(line '[.type, .seq, .for_everyone]')" '["message_deleted",3,false]' "but of their own"
 leave
+
+# Pins.
+dm-send -q bob 'pin me'
+is "$(dm-edit pin bob:-1 | jq -c '[.type, .user, .is_pinned]')" '["message_pin","alice",true]' "a message is pinned"
+is "$(dm-list --pins --as bob alice | jq -c '[.type, .text, .pinned_by, has("pinned_at")]')" \
+  '["message","pin me","alice",true]' "for everybody"
+like "$(dm-list --pins --text --as bob)" "*alice (*pinned by alice*): pin me" "as text"
+is "$(dm-tail --peek -n 1 bob | dm-edit --as bob unpin | jq -c '[.user, .is_pinned]')" '["bob",false]' \
+  "another user unpins it, by its line"
+is "$(dm-list --pins)" "" "and nothing is pinned"
+is "$(dm-tail --cursor start --peek --events message_pin bob | jq -r 'select(.type == "message_pin").user' | tr '\n' ' ')" \
+  "alice bob " "the stream has both changes"
+exits 64 "--pins does not go with a choice of conversations" dm-list --pins --unread
+exits 66 "nor has a group pins that is not there" dm-list --pins +nowhere
+is "$(printf '/pin -1\n/pins\n/unpin -1\n' | dm-chat --plain bob | tail -n 1 | grep -c 'pinned by you): pin me')" 1 \
+  "dm-chat pins and lists, too"
 done_testing

@@ -46,6 +46,8 @@ Message = TypedDict("Message", {
     "link_preview": NotRequired["MessageLinkPreview"],
     "mentions": NotRequired[list[str]],
     "reactions": NotRequired[list["MessageReactions"]],
+    "pinned_at": NotRequired[str],
+    "pinned_by": NotRequired[str],
     "edited_at": NotRequired[str],
     "expires_at": NotRequired[str],
     "deleted_at": NotRequired[str],
@@ -107,6 +109,8 @@ MessageUpdated = TypedDict("MessageUpdated", {
     "link_preview": NotRequired["MessageUpdatedLinkPreview"],
     "mentions": NotRequired[list[str]],
     "reactions": NotRequired[list["MessageUpdatedReactions"]],
+    "pinned_at": NotRequired[str],
+    "pinned_by": NotRequired[str],
     "edited_at": NotRequired[str],
     "expires_at": NotRequired[str],
     "deleted_at": NotRequired[str],
@@ -155,6 +159,18 @@ Reaction = TypedDict("Reaction", {
     "user": str,
     "emoji": NotRequired[str],
     "reacted_at": str,
+    "cursor": NotRequired[str],
+    "as_of": NotRequired[str],
+})
+
+MessagePin = TypedDict("MessagePin", {
+    "type": Literal["message_pin"],
+    "message_id": str,
+    "conversation_id": str,
+    "seq": int,
+    "user": str,
+    "is_pinned": bool,
+    "changed_at": str,
     "cursor": NotRequired[str],
     "as_of": NotRequired[str],
 })
@@ -318,9 +334,9 @@ Attachment = TypedDict("Attachment", {
     "as_of": NotRequired[str],
 })
 
-DmTail = Union["Message", "MessageUpdated", "MessageDeleted", "MessageStatus", "Reaction", "DeliveryReceipt",
-      "ReadReceipt", "Typing", "Presence", "ConversationUpdated", "Hub", "CaughtUp", "Heartbeat", "Gap", "Ack",
-      "Consumer"]
+DmTail = Union["Message", "MessageUpdated", "MessageDeleted", "MessageStatus", "Reaction", "MessagePin",
+      "DeliveryReceipt", "ReadReceipt", "Typing", "Presence", "ConversationUpdated", "Hub", "CaughtUp", "Heartbeat",
+      "Gap", "Ack", "Consumer"]
 
 Conversation = TypedDict("Conversation", {
     "type": Literal["conversation"],

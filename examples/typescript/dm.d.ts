@@ -44,6 +44,8 @@ export interface Message {
   link_preview?: MessageLinkPreview;
   mentions?: Array<string>;
   reactions?: Array<MessageReactions>;
+  pinned_at?: string;
+  pinned_by?: string;
   edited_at?: string;
   expires_at?: string;
   deleted_at?: string;
@@ -105,6 +107,8 @@ export interface MessageUpdated {
   link_preview?: MessageUpdatedLinkPreview;
   mentions?: Array<string>;
   reactions?: Array<MessageUpdatedReactions>;
+  pinned_at?: string;
+  pinned_by?: string;
   edited_at?: string;
   expires_at?: string;
   deleted_at?: string;
@@ -153,6 +157,18 @@ export interface Reaction {
   user: string;
   emoji?: string;
   reacted_at: string;
+  cursor?: string;
+  as_of?: string;
+}
+
+export interface MessagePin {
+  type: "message_pin";
+  message_id: string;
+  conversation_id: string;
+  seq: number;
+  user: string;
+  is_pinned: boolean;
+  changed_at: string;
   cursor?: string;
   as_of?: string;
 }
@@ -316,8 +332,8 @@ export interface Attachment {
   as_of?: string;
 }
 
-export type DmTail = Message | MessageUpdated | MessageDeleted | MessageStatus | Reaction | DeliveryReceipt |
-      ReadReceipt | Typing | Presence | ConversationUpdated | Hub | CaughtUp | Heartbeat | Gap | Ack | Consumer;
+export type DmTail = Message | MessageUpdated | MessageDeleted | MessageStatus | Reaction | MessagePin | DeliveryReceipt
+      | ReadReceipt | Typing | Presence | ConversationUpdated | Hub | CaughtUp | Heartbeat | Gap | Ack | Consumer;
 
 export interface Conversation {
   type: "conversation";

@@ -16,6 +16,7 @@ extension TextFormat {
     }
     if let sender = message.forwardedFrom { marks.append("forwarded from \(people.handle(sender))") }
     if message.editedAt != nil { marks.append("edited") }
+    if let pin = message.pin { marks.append("pinned by \(people.handle(pin.user))") }
     if let end = message.expiresAt { marks.append("expires \(short(end))") }
     marks += message.attachments.map { attachment in
       address(attachment).map { Mark.link(mark(attachment), to: $0) } ?? mark(attachment)
@@ -80,6 +81,7 @@ extension TextFormat {
     }
     if let sender = message.forwardedFrom { parts.append("forwarded from \(name(sender))") }
     if message.editedAt != nil { parts.append("edited") }
+    if let pin = message.pin { parts.append("pinned by \(name(pin.user))") }
     if let end = message.expiresAt { parts.append("expires \(dateAndTime(end))") }
     parts += message.attachments.map(mark)
     if let preview = message.linkPreview { parts.append("preview \(Mark.body(quoted(preview.title)))") }
@@ -118,11 +120,17 @@ extension TextFormat {
     "\(left(attachment.kind.rawValue, 5))  \(details(attachment))  \(attachment.id)"
   }
 
+  /// A line about a pin: `-- bob pinned 57 --`.
+  package static func line(_ pin: MessagePin, in prefix: String = "") -> String {
+    "-- \(handle(pin.user)) \(pin.isPinned ? "pinned" : "unpinned") \(Mark.body(prefix))\(pin.seq) --"
+  }
+
   /// A line about a sent attachment, also with the time, the message and the sender.
-  package static func line(_ sent: SentAttachment, in conversation: String) -> String {
+  package static func line(_ sent: SentAttachment, _ people: People, in conversation: String) -> String {
     let message = sent.message
+    let sender = people.colored(message.sender, people.name(of: message.sender, message.senderName))
     return
-      "\(left(sent.attachment.kind.rawValue, 5))  \(dateAndTime(message.createdAt))  \(Mark.body(visible(conversation))):\(message.number) \(handle(message.sender))  \(details(sent.attachment))  \(sent.attachment.id)"
+      "\(left(sent.attachment.kind.rawValue, 5))  \(dateAndTime(message.createdAt))  \(Mark.body(visible(conversation))):\(message.number) \(sender)  \(details(sent.attachment))  \(sent.attachment.id)"
   }
 
   package static func line(_ saved: SavedAttachment) -> String { visible(saved.path) }

@@ -175,10 +175,10 @@ package enum TextFormat {
       "\(dateAndTime(report.reportedAt))  \(handle(report.user)) reported \(report.seq) of \(handle(report.sender))\(reason)"
   }
 
-  package static func line(_ receipt: Receipt, in conversation: String? = nil) -> String {
+  package static func line(_ receipt: Receipt, _ people: People, in conversation: String? = nil) -> String {
     let time = receipt.at.map(dateAndTime) ?? "some time ago"
     return
-      "\(Mark.person(Mark.look(of: receipt.user.description), handle(receipt.user)))  \(conversation.map { Mark.body($0) + ":" } ?? "")\(ranges(receipt.ranges))  \(time)"
+      "\(people.colored(receipt.user, people.name(of: receipt.user)))  \(conversation.map { Mark.body($0) + ":" } ?? "")\(ranges(receipt.ranges))  \(time)"
       + (receipt.kind == .delivery ? "  delivered" : "  read")
   }
 
@@ -278,7 +278,8 @@ extension TextFormat {
   package static func line(
     _ message: Message, _ snippet: Snippet?, _ people: People, in conversation: String
   ) -> String {
-    let sender = people.sender(of: message, isIntroduced: true, message.attachments.map(mark))
+    let pinned = message.pin.map { ["pinned by \(people.handle($0.user))"] } ?? []
+    let sender = people.sender(of: message, isIntroduced: true, message.attachments.map(mark) + pinned)
     let head = "\(dateAndTime(message.createdAt))  \(Mark.body(conversation)):\(number(message)) \(sender): "
     guard let snippet else { return head + Mark.body(highlighted(oneLine(message.text), message, people)) }
     let text = snippet.parts.map { part in

@@ -25,6 +25,8 @@ package final class Window {
   private var mustPause = false
   /// The rows that are on the terminal.
   private var drawn: [[UInt8]] = []
+  /// The picture that is on the terminal.
+  private var picture: TerminalPicture?
   /// The index of the first row that is not printed when the window closes.
   private var end = 0
   /// The title that the terminal has; nil if it is unknown.
@@ -141,12 +143,19 @@ package final class Window {
   ///   - cursor: the row of the cursor, counted from 0, and the text before the cursor in that row. This text is
   ///     printed again to move the cursor, because terminals differ in the width of emoji.
   ///   - end: the index of the first row that is not printed when the program ends.
-  package func draw(_ rows: [[UInt8]], cursor: (row: Int, beforeCursor: String), endingAt end: Int) {
+  ///   - picture: a picture in the first rows, which are empty.
+  package func draw(
+    _ rows: [[UInt8]], cursor: (row: Int, beforeCursor: String), endingAt end: Int, picture: TerminalPicture? = nil
+  ) {
+    let removal = self.picture.map { $0 == picture ? [] : $0.removal } ?? []
+    if self.picture != picture { drawn = [] }
+    let showing = drawn.isEmpty ? picture.map { movingCursor(to: 0) + $0.bytes } ?? [] : []
+    self.picture = picture
     // Rows that do not fit are cut at the top.
     let above = max(0, rows.count - (terminalSize?.rows ?? 24))
     let rows = Array(rows.dropFirst(above))
     self.end = max(0, end - above)
-    var bytes: [UInt8] = drawn.isEmpty ? Array("\u{1B}[H\u{1B}[0m\u{1B}[J".utf8) : []
+    var bytes = removal + (drawn.isEmpty ? Array("\u{1B}[H\u{1B}[0m\u{1B}[J".utf8) : [])
     for (index, row) in rows.enumerated() where index >= drawn.count || drawn[index] != row {
       // Clears the line before the row is printed: after a full row, the cursor is still on the last column, and
       // clearing would erase the last character.
@@ -154,7 +163,7 @@ package final class Window {
     }
     for index in drawn.indices.dropFirst(rows.count) { bytes += movingCursor(to: index) + Self.clearingLine }
     drawn = rows
-    terminal.show(bytes + movingCursor(to: cursor.row - above) + Array(cursor.beforeCursor.utf8))
+    terminal.show(bytes + showing + movingCursor(to: cursor.row - above) + Array(cursor.beforeCursor.utf8))
   }
 
   private func movingCursor(to row: Int) -> [UInt8] { Array("\u{1B}[\(row + 1)H".utf8) }

@@ -27,6 +27,8 @@ package struct HubArguments: Equatable, Sendable {
   package var audience: [Handle]?
   /// The ids of the files of a message.
   package var files: [Identifier] = []
+  /// Whether to pin the message, or to unpin it; nil for other operations.
+  package var isPinned: Bool?
 
   package init() {}
 
@@ -55,6 +57,7 @@ package struct HubArguments: Equatable, Sendable {
     if let showsPresence { json.member("shows_presence", showsPresence) }
     if isLax { json.member("lax", true) }
     json.member("reason", reason)
+    if let isPinned { json.member("pinned", isPinned) }
   }
 
   /// Parses the output of `json`.
@@ -83,12 +86,13 @@ package struct HubArguments: Equatable, Sendable {
     showsPresence = object.flag("shows_presence")
     isLax = object.flag("lax") ?? false
     reason = object.text("reason")
+    isPinned = object.flag("pinned")
   }
 }
 
 extension Outbox.Act {
   /// Whether the operation is about a message, which must have a number before the operation is pushed.
-  package var isOnMessage: Bool { [.edit, .delete, .react, .report].contains(self) }
+  package var isOnMessage: Bool { [.edit, .delete, .react, .report, .pin].contains(self) }
 
   /// The name of the operation in the protocol.
   package var word: String {
@@ -109,6 +113,7 @@ extension Outbox.Act {
     case .expire: "expire"
     case .profile: "profile"
     case .report: "report"
+    case .pin: "pin"
     }
   }
 }

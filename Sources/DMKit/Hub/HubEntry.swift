@@ -9,7 +9,7 @@ package struct HubEntry: Equatable, Sendable {
     case message = 0
     case created, joined, left, titled
     case edited = 16
-    case deleted, reaction, read, delivered, settings, begun
+    case deleted, reaction, read, delivered, settings, begun, pinned
   }
 
   package let conversation: Identifier
@@ -40,6 +40,8 @@ package struct HubEntry: Equatable, Sendable {
     package var changesExpiry = false
     package var expireAfter: Int64?
     package var hasHistory = false
+    /// Whether the entry pins its message; false if it unpins the message.
+    package var isPinned = false
 
     package init() {}
 
@@ -53,6 +55,7 @@ package struct HubEntry: Equatable, Sendable {
       changesExpiry = object["what"] == .string("expire")
       if case .integer(let lifetime)? = object["after"] { expireAfter = HubLimits.lifetime(Int64(lifetime)) }
       hasHistory = object["history"] == .bool(true)
+      isPinned = object["pinned"] == .bool(true)
     }
   }
 

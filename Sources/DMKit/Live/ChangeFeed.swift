@@ -52,6 +52,7 @@ final class ChangeFeed {
     case .deliveryReceipt: [.deliveryReceipt]
     case .conversationUpdated: [.conversation, .ownState]
     case .reaction: [.reaction]
+    case .messagePin: [.pinned]
     case .typing, .presence, .hub: []
     }
   }
@@ -91,8 +92,7 @@ final class ChangeFeed {
     let (from, to) = (cursor, Cursor(store: uuid, Cursor.Position(rev: rev)))
     if let name = query.consumer, !query.acceptsGap {
       throw DMError(
-        .gap,
-        "what the consumer '\(name)' missed is no longer in the log: all from '\(from)' to '\(to)'",
+        .gap, "what the consumer '\(name)' missed is no longer in the log: all from '\(from)' to '\(to)'",
         subject: name, remedy: .acceptGap)
     }
     position = to.position
@@ -141,8 +141,8 @@ final class ChangeFeed {
     guard let isMember = try viewer.isMember(of: row.conversation, at: row.rev) else { return }
     // With `othersOnly`, a bot does not get events of its own actions and receipts.
     if row.user == viewer.user, query.othersOnly { return }
-    // A change of a conversation by a blocked user is an event, because lists of conversations show the change, too.
-    if let user = row.user, row.kind != .conversation, try viewer.hasBlocked(user) { return }
+    // A change of a conversation by a blocked user, or a pin, is an event, because everybody sees its effect.
+    if let user = row.user, ![.conversation, .pinned].contains(row.kind), try viewer.hasBlocked(user) { return }
     if row.kind == .status {
       guard isMember || row.user == viewer.user else { return }
       events += try statuses(row, after: delivered, viewer)
@@ -161,6 +161,7 @@ final class ChangeFeed {
     case .waiting, .waitingChanged, .waitingDeleted: try waiting(row, viewer)
     case .deleted, .deletedForMe: try deletion(row, viewer).map { .messageDeleted($0, cursor) }
     case .reaction: try reaction(row).map { .reaction($0, cursor) }
+    case .pinned: try pin(row).map { .messagePin($0, cursor) }
     case .readReceipt: try isMember ? receipt(row, .read, viewer).map { .readReceipt($0, cursor) } : nil
     case .deliveryReceipt: try isMember ? receipt(row, .delivery, viewer).map { .deliveryReceipt($0, cursor) } : nil
     case .conversation: try isMember ? conversation(row, viewer).map { .conversationUpdated($0, cursor) } : nil
@@ -214,6 +215,11 @@ final class ChangeFeed {
       messageID: message.id, conversationID: message.conversationID, seq: message.number,
       user: try store.users.handle(user),
       emoji: try store.reactions.reaction(of: user, to: stored.key), reactedAt: row.at)
+  }
+
+  private func pin(_ row: Changes.Row) throws -> MessagePin? {
+    guard let message = row.message, let user = row.user else { return nil }
+    return MessagePin(of: message, by: try store.users.handle(user), isPinned: message.pin != nil, at: row.at)
   }
 
   /// The receipt in a change; nil if all messages of the receipt are hidden from the viewer.

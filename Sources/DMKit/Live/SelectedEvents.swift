@@ -5,7 +5,9 @@ internal import DMStore
 /// A class, because Swift 6.3.1 fails to optimize `ChangeFeed` with a value that changes in place here.
 final class SelectedEvents {
   /// The kinds of events that are about one message.
-  static let kinds: Set<MessagingEvent.Kind> = [.message, .messageUpdated, .messageDeleted, .reaction]
+  static let kinds: Set<MessagingEvent.Kind> = [
+    .message, .messageUpdated, .messageDeleted, .reaction, .messagePin,
+  ]
 
   private let user: Handle
   private let sender: (key: UserKey, handle: Handle)?
@@ -40,7 +42,9 @@ final class SelectedEvents {
     case .messageDeleted(let deletion, _):
       return !mentionsOnly && isInThread(deletion.messageID) && isFromSender(row)
     case .reaction(let reaction, _):
-      return row.message.map { mentions($0) } ?? false && isInThread(reaction.messageID) && isFromSender(row)
+      return isAbout(row, reaction.messageID)
+    case .messagePin(let pin, _):
+      return isAbout(row, pin.messageID)
     default: return true
     }
   }
@@ -51,6 +55,11 @@ final class SelectedEvents {
   }
 
   private func mentions(_ message: Message) -> Bool { !mentionsOnly || message.mentions.contains(user) }
+
+  /// Whether the message of a reaction or of a pin is selected.
+  private func isAbout(_ row: Changes.Row, _ id: Identifier) -> Bool {
+    row.message.map { mentions($0) } ?? false && isInThread(id) && isFromSender(row)
+  }
 
   private func isInThread(_ id: Identifier) -> Bool { thread?.ids.contains(id) ?? true }
 

@@ -73,6 +73,7 @@ final class EditBatch: Batch {
     case .delete(let forEveryone): .deleted(try delete(target, forEveryone: forEveryone))
     case .react(let emoji): .reaction(try react(emoji, to: target))
     case .report(let reason): .report(try report(target, reason))
+    case .pin(let isPinned): .pin(try pin(target, isPinned))
     }
   }
 
@@ -89,7 +90,7 @@ final class EditBatch: Batch {
       try session.cancel(waiting)
       return .deleted(
         Deletion(messageID: waiting.id, conversationID: row.id, seq: nil, forEveryone: forEveryone))
-    case .react, .report:
+    case .react, .report, .pin:
       throw DMError(
         .unknownMessage, "the message '\(edit.message)' has no number yet; try again when it is sent",
         subject: edit.message.description)
@@ -161,6 +162,25 @@ final class EditBatch: Batch {
     return Reaction(
       messageID: target.message.id, conversationID: target.row.id, seq: target.message.number, user: try session.handle,
       emoji: emoji, reactedAt: viewer.now)
+  }
+
+  /// Pins a message, or unpins it; on a hub, the pin is shown once the hub has ordered it, because the hub decides which
+  /// messages are pinned.
+  private func pin(_ target: Target, _ isPinned: Bool) throws -> MessagePin {
+    let (row, id) = (target.row, target.message.id)
+    try session.check(.pin, in: row)
+    try session.checkSaid(target.message, target.reference)
+    let isQueued = try session.destination == .hub && store.outbox.pending(about: id).contains { $0.act == .pin }
+    if try isQueued || store.pins.has(target.address) != isPinned {
+      if isPinned { try session.checkPinCount(in: row) }
+      if session.destination == .hub {
+        try session.queuePin(isPinned, id, in: row)
+      } else {
+        try store.pins.set(isPinned, target.address, by: session.me, at: viewer.now)
+        viewer.surroundings.forgetPins(of: row.key)
+      }
+    }
+    return MessagePin(of: target.message, by: try session.handle, isPinned: isPinned, at: viewer.now)
   }
 
   private func report(_ target: Target, _ reason: String?) throws -> Report {

@@ -77,7 +77,7 @@ package final class Session {
 /// The permissions are in the tables of docs/rules.md.
 enum Action {
   // Actions in a conversation that the user is in.
-  case say, draft, type, edit, react
+  case say, draft, type, edit, react, pin
   // Actions on a group, which other users see.
   case add, remove, leave, retitle, changeAvatar
   case expire
@@ -97,7 +97,7 @@ extension Session {
       )
     }
     switch action {
-    case .say, .draft, .type, .edit, .react: return
+    case .say, .draft, .type, .edit, .react, .pin: return
     case .add, .remove, .leave, .retitle, .changeAvatar:
       guard row.isGroup else { throw refuse("'\(row.typed)' is a direct conversation; create a group for that") }
       if action == .remove, !row.isOwner {

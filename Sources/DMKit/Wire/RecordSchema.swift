@@ -62,8 +62,8 @@ package struct RecordSchema: Sendable {
 
   package static let outputs =
     [
-      user, conversation, message, attachment, messageDeleted, reaction, readReceipt, deliveryReceipt, marked,
-      messageUpdated, messageStatus,
+      user, conversation, message, attachment, messageDeleted, reaction, messagePin, readReceipt, deliveryReceipt,
+      marked, messageUpdated, messageStatus,
       conversationUpdated, typing, presence,
       caughtUp, heartbeat, gap, ack, consumer, digest, translation, answer, error,
     ] + upkeep + hubRecords + [usage, usageDay, SettingRecord.schema]
@@ -117,6 +117,7 @@ package struct RecordSchema: Sendable {
       Field("link_preview", .members(linkPreview), optional: true), Field("mentions", .list(.handle), optional: true),
       Field(
         "reactions", .list(.members([Field("emoji", .string), Field("users", .list(.handle))])), optional: true),
+      Field("pinned_at", .time, optional: true), Field("pinned_by", .handle, optional: true),
       Field("edited_at", .time, optional: true),
       Field("expires_at", .time, optional: true), Field("deleted_at", .time, optional: true),
       Field("failure", .string, optional: true), Field("replaces", .uuid, optional: true),
@@ -165,6 +166,13 @@ package struct RecordSchema: Sendable {
     [
       Field("message_id", .uuid), Field("conversation_id", .uuid), Field("seq", .integer), Field("user", .handle),
       Field("emoji", .string, optional: true), Field("reacted_at", .time), Field("cursor", .string, optional: true),
+    ])
+
+  static let messagePin = RecordSchema(
+    "message_pin",
+    [
+      Field("message_id", .uuid), Field("conversation_id", .uuid), Field("seq", .integer), Field("user", .handle),
+      Field("is_pinned", .boolean), Field("changed_at", .time), Field("cursor", .string, optional: true),
     ])
 
   static let readReceipt = RecordSchema("read_receipt", receiptFields(Field("read_at", .time)))

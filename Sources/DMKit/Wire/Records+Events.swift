@@ -10,6 +10,7 @@ extension MessagingEvent: Record {
     case .messageStatus(let status, let cursor): status.write(to: &json, cursor: cursor)
     case .messageDeleted(let deletion, let cursor): deletion.write(to: &json, cursor: cursor)
     case .reaction(let reaction, let cursor): reaction.write(to: &json, cursor: cursor)
+    case .messagePin(let pin, let cursor): pin.write(to: &json, cursor: cursor)
     case .readReceipt(let receipt, let cursor), .deliveryReceipt(let receipt, let cursor):
       receipt.write(to: &json, cursor: cursor)
     case .conversationUpdated(let conversation, let cursor):
@@ -140,6 +141,23 @@ extension Reaction: Record {
   }
 }
 
+extension MessagePin: Record {
+  package func write(to json: inout JSONWriter) { write(to: &json, cursor: nil) }
+
+  func write(to json: inout JSONWriter, cursor: Cursor?) {
+    json.object { json in
+      json.member("type", "message_pin")
+      json.member("message_id", messageID)
+      json.member("conversation_id", conversationID)
+      json.member("seq", seq)
+      json.member("user", user.description)
+      json.member("is_pinned", isPinned)
+      json.member("changed_at", changedAt)
+      json.member("cursor", cursor)
+    }
+  }
+}
+
 extension Edit.Outcome: Record {
   package func write(to json: inout JSONWriter) {
     switch self {
@@ -147,6 +165,7 @@ extension Edit.Outcome: Record {
     case .deleted(let deletion): deletion.write(to: &json)
     case .reaction(let reaction): reaction.write(to: &json)
     case .report(let report): report.write(to: &json)
+    case .pin(let pin): pin.write(to: &json)
     }
   }
 }

@@ -128,6 +128,10 @@ extension Message: Record {
         }
       }
     }
+    if let pin {
+      json.member("pinned_at", pin.at)
+      json.member("pinned_by", pin.user.description)
+    }
   }
 }
 

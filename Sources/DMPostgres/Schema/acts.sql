@@ -131,13 +131,15 @@ begin
   return dm.success(said);
 end $$;
 
--- Erases the payloads of messages, of their edits, and of the reactions to them. Detaches the files of the messages.
+-- Erases the payloads of messages, of their edits, and of the reactions to them. Unpins the messages, and detaches
+-- their files.
 create or replace function dm.erase(p_conv uuid, seqs bigint[]) returns void
 language sql volatile set search_path = pg_catalog, pg_temp
 begin atomic
   update dm.entry x set payload = null, request = null where x.conv = p_conv and x.seq = any (seqs) and x.kind < 16;
   update dm.entry x set payload = null, request = null
     where x.conv = p_conv and x.seq = any (seqs) and x.kind in (16, 18);
+  delete from dm.pinned p where p.conv = p_conv and p.seq = any (seqs);
   select dm.detach(p_conv, seqs);
 end;
 

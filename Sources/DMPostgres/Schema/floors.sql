@@ -30,6 +30,7 @@ return coalesce((
 -- those of the last p_age microseconds. Returns for each conversation:
 -- - the entries before the first kept message that change the conversation itself;
 -- - for each member, one receipt and one delivery, which merge all earlier receipts and deliveries of that member;
+-- - the last change of the pin of each message that is pinned now;
 -- - a last row of kind -2, with the last rev before the first kept message, and with the number and time of that
 --   message.
 -- Returns no rows for a conversation that must be pulled from its beginning: because it is short, because the caller
@@ -76,6 +77,13 @@ begin
       from dm.entry e
       where e.conv = place.id and e.rev < first.rev and e.kind = 20 and place.sees @> e.rev
       group by e.actor order by e.actor;
+    return query
+      select distinct on (e.seq)
+        e.conv, e.rev, e.seq, e.at, e.actor, e.machine, e.kind, e.id, e.nonce, e.mark, e.expires_at, e.meta, e.payload
+      from dm.entry e
+      where e.conv = place.id and e.rev < first.rev and e.kind = 23 and place.sees @> e.rev and exists (
+        select from dm.pinned p where p.conv = e.conv and p.seq = e.seq)
+      order by e.seq, e.rev desc;
     return query select place.id, last.rev, first.seq, first.at, me, last.machine, -2::smallint, null::uuid, null::uuid,
       last.mark, null::timestamptz, null::jsonb, null::bytea;
   end loop;

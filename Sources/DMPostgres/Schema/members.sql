@@ -6,8 +6,8 @@ set role dm_owner;
 -- comparison returns all ranges.
 create or replace function dm.most_stretches() returns integer language sql immutable return 512;
 
--- The entries from a member's absence that the member sees after returning to the group: the newest edits, deletions
--- and reactions, if the member sees the message to which they refer; and then, if there is room for more ranges, the
+-- The entries from a member's absence that the member sees after returning to the group: the newest edits, deletions,
+-- reactions and pins, if the member sees the message to which they refer; and then, if there is room for more ranges, the
 -- newest receipts. Leaves room for 64 ranges of later stays.
 create or replace function dm.done_meanwhile(p_conv uuid, sees int8multirange, before bigint) returns int8multirange
 language sql stable set search_path = pg_catalog, pg_temp
@@ -15,7 +15,7 @@ return (
   select coalesce(range_agg(int8range(a.rev, a.rev, '[]')), '{}') from (
     select e.rev from dm.entry e
     where e.conv = p_conv and e.rev >= upper(sees) and e.rev < before and (
-      e.kind in (19, 20) or e.kind in (16, 17, 18) and exists (
+      e.kind in (19, 20) or e.kind in (16, 17, 18, 23) and exists (
         select from dm.entry t where t.conv = e.conv and t.seq = e.seq and t.kind < 16 and sees @> t.rev))
     order by e.kind in (19, 20), e.rev desc
     limit greatest(0, dm.most_stretches() - 64 - (select count(*) from unnest(sees)))) a);

@@ -7,7 +7,7 @@ declare
   is_lax boolean := coalesce((request.arguments->>'lax')::boolean, false) and known.kind = case act
     when 'say' then 0 when 'group' then 1 when 'remove' then 3 when 'leave' then 3 when 'title' then 4
     when 'edit' then 16 when 'delete' then 17 when 'react' then 18 when 'avatar' then 21 when 'expire' then 21
-    when 'begin' then 22 end;
+    when 'begin' then 22 when 'pin' then 23 end;
 begin
   if known.conv is distinct from request.conv and act <> 'begin'
       or known.request <> request.digest and not is_lax then
@@ -67,6 +67,7 @@ begin
   case act
     when 'say' then return dm.say(request, c);
     when 'edit', 'delete', 'react' then return dm.change_message(request, m, act);
+    when 'pin' then return dm.pin_message(request, m);
     when 'add' then return dm.add_members(request, c);
     when 'remove' then return dm.remove_members(request, c, m);
     when 'leave' then return dm.leave(request, c);

@@ -219,19 +219,6 @@ CREATE TABLE own_name (
   PRIMARY KEY (user, conversation),
   UNIQUE (user, name)
 ) STRICT, WITHOUT ROWID;
-CREATE TABLE "change" (
-  rev INTEGER PRIMARY KEY AUTOINCREMENT,
-  at INTEGER NOT NULL,
-  kind INTEGER NOT NULL CHECK (kind BETWEEN 1 AND 15),
-  conversation INTEGER,
-  user INTEGER,
-  from_seq INTEGER,
-  to_seq INTEGER,
-  sender INTEGER,
-  digest INTEGER,
-  CHECK ((from_seq IS NULL) = (to_seq IS NULL)),
-  CHECK (from_seq IS NULL OR from_seq BETWEEN 1 AND to_seq AND to_seq <= 1099511627776)
-) STRICT;
 CREATE TABLE picture (
   hash BLOB PRIMARY KEY CHECK (length(hash) = 32),
   bytes BLOB NOT NULL CHECK (length(bytes) BETWEEN 1 AND 10240)
@@ -243,4 +230,24 @@ CREATE TABLE link_preview (
   description TEXT,
   site TEXT,
   place INTEGER CHECK (place > 0)
+) STRICT;
+CREATE TABLE message_pin (
+  conversation INTEGER NOT NULL REFERENCES conversation,
+  seq INTEGER NOT NULL CHECK (seq BETWEEN 1 AND 1099511627776),
+  user INTEGER NOT NULL REFERENCES user,
+  at INTEGER NOT NULL,
+  PRIMARY KEY (conversation, seq)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE "change" (
+  rev INTEGER PRIMARY KEY AUTOINCREMENT,
+  at INTEGER NOT NULL,
+  kind INTEGER NOT NULL CHECK (kind BETWEEN 1 AND 16),
+  conversation INTEGER,
+  user INTEGER,
+  from_seq INTEGER,
+  to_seq INTEGER,
+  sender INTEGER,
+  digest INTEGER,
+  CHECK ((from_seq IS NULL) = (to_seq IS NULL)),
+  CHECK (from_seq IS NULL OR from_seq BETWEEN 1 AND to_seq AND to_seq <= 1099511627776)
 ) STRICT;

@@ -34,6 +34,8 @@ package struct Changes {
     case waitingDeleted = 14
     /// A message of the user that waited for the hub, and has now got its number.
     case ordered = 15
+    /// A message that was pinned or unpinned.
+    case pinned = 16
   }
 
   package func append(
@@ -118,11 +120,9 @@ package struct Changes {
   }
 
   /// The kinds of changes that concern one message, as a bit mask.
-  private static let messageKinds = [Kind.message, .edited, .deleted, .deletedForMe, .reaction, .ordered].reduce(
-    0 as Int64
-  ) {
-    $0 | 1 << $1.rawValue
-  }
+  private static let messageKinds = [
+    Kind.message, .edited, .deleted, .deletedForMe, .reaction, .ordered, .pinned,
+  ].reduce(0 as Int64) { $0 | 1 << $1.rawValue }
 
   /// The columns that `select` returns; the columns of a message come after them.
   private enum Column: Int32, QueryColumn {

@@ -46,6 +46,7 @@ extension Conversations {
       "DELETE FROM reaction WHERE \(ofMessages)", "DELETE FROM hub_base WHERE \(ofMessages)",
       "DELETE FROM hub_unreadable WHERE \(ofMessages)", "DELETE FROM report WHERE \(ofMessages)",
       "DELETE FROM link_preview WHERE \(ofMessages)",
+      "DELETE FROM message_pin WHERE conversation = ?1",
       "DELETE FROM mention WHERE conversation = ?1", "DELETE FROM receipt WHERE conversation = ?1",
       "DELETE FROM read_range WHERE conversation = ?1", "DELETE FROM read_mark WHERE conversation = ?1",
       "DELETE FROM hidden_range WHERE conversation = ?1", "DELETE FROM former WHERE conversation = ?1",

@@ -200,7 +200,7 @@ package struct HubFloors {
   ///
   /// Linear in the number of changes since the position of the slowest consumer.
   package func awaited() throws -> [ConversationKey: Int] {
-    let kinds: [Changes.Kind] = [.message, .edited, .deleted, .deletedForMe, .reaction]
+    let kinds: [Changes.Kind] = [.message, .edited, .deleted, .deletedForMe, .reaction, .pinned]
     var statement = try store.connection.prepare(
       """
       SELECT conversation, min(from_seq) FROM change WHERE rev > (SELECT min(rev) FROM consumer) AND from_seq NOT NULL

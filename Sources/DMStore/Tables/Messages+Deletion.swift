@@ -42,6 +42,7 @@ extension Messages {
     try store.vectors.remove([message.key])
     try store.attachments.remove(of: message.key)
     try store.linkPreviews.remove(of: message.key)
+    try store.pins.remove(message.address)
     if store.isLinked {
       try store.hubUnreadable.delete(message.key)
       try store.hubBases.end(of: message)

@@ -43,9 +43,7 @@ package struct Messages {
     func callAsFunction(_ column: Column) -> Int32 { first + column.rawValue }
   }
 
-  /// The columns that decide how a message is shown.
-  ///
-  /// The columns are read once for each message.
+  /// The columns that decide how a message is shown, which are read once for each message.
   private struct Head {
     let conversation: ConversationKey
     let seq: Int
@@ -76,9 +74,11 @@ package struct Messages {
     else { return nil }
     // If a message has expired since the last write, it is shown as a tombstone.
     head.isOver = viewer.extras == .tombstones && !head.isGone && head.expiresAt.map { $0 <= viewer.now } == true
+    let pin = try head.isOver ? nil : viewer.surroundings.pin(of: head.seq, in: head.conversation)
     // The result is returned without a variable, because copying a message costs as much as reading it.
-    if head.isOver || isPlain(row, at, head) { return try common(row, at, head, as: viewer) }
+    if head.isOver || pin == nil && isPlain(row, at, head) { return try common(row, at, head, as: viewer) }
     var message = try common(row, at, head, as: viewer)
+    message.pin = pin
     try addRest(row, at, to: &message, as: viewer)
     return message
   }

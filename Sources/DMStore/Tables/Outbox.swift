@@ -11,6 +11,7 @@ package struct Outbox {
   package enum Act: Int64, CaseIterable, Sendable {
     case say = 1
     case edit, delete, react, read, delivered, begin, group, add, remove, leave, title, avatar, expire, profile, report
+    case pin
   }
 
   package enum State: Int64, Sendable {
@@ -82,7 +83,7 @@ package struct Outbox {
   /// An SQL condition that leaves out operations on lost messages, which the store no longer has because a restored hub
   /// has lost them; these operations wait, because the messages may come back.
   private static let hasMessage = """
-    (state = 3 OR act NOT IN (2, 3, 4) AND (act <> 15 OR target IS NULL) OR EXISTS (SELECT 1 FROM waiting WHERE uuid = outbox.target)
+    (state = 3 OR act NOT IN (2, 3, 4) AND (act NOT IN (12, 15) OR target IS NULL) OR EXISTS (SELECT 1 FROM waiting WHERE uuid = outbox.target)
     OR EXISTS (SELECT 1 FROM message WHERE uuid IN (
       SELECT outbox.target UNION ALL SELECT message FROM message_alias WHERE uuid = outbox.target)))
     """

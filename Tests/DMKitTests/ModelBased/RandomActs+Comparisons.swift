@@ -43,6 +43,19 @@ extension RandomActs {
     }
   }
 
+  /// Compares the pinned messages that a user sees in all conversations.
+  func comparePins(of user: User) throws {
+    let expected = try model.talks.indices.filter { model.talks[$0].parts[user] != nil }.flatMap { talk in
+      try model.talks[talk].said.indices.map { $0 + 1 }.filter {
+        model.talks[talk].said[$0 - 1].pin != nil && model.sees($0, talk, user)
+      }.map { try model.message($0, talk, to: user) }
+    }
+    let actual = try messengers[user].pins()
+    try same(Set(actual.map(\.id)), Set(expected.map(\.id)), "the pins of \(name(user))")
+    try same(
+      actual.compactMap(\.pin?.at), expected.compactMap(\.pin?.at).sorted(by: >), "when they were pinned")
+  }
+
   /// Compares the conversations that a text matches in the title or in the handle of another participant.
   func compareMatches(of user: User) throws {
     let text = ["OP", "al", "ice", "Crowd", "海", "%"][random.below(6)]
@@ -203,7 +216,8 @@ extension RandomActs {
   func look(by user: User) throws {
     note("\(name(user)) looks")
     guard let talk = model.talks.indices.randomElement(using: &random) else { return }
-    switch random.below(17) {
+    switch random.below(18) {
+    case 17: try comparePins(of: user)
     case 14: try compareMatches(of: user)
     case 15: try comparePresence(to: user)
     case 10...: try compareSearch(of: user)
@@ -226,6 +240,7 @@ extension RandomActs {
       try compareTimeline(of: user)
       try compareBlocks(of: user)
       try compareMatches(of: user)
+      try comparePins(of: user)
       try comparePresence(to: user)
       for _ in 1...10 { try compareReceipts(for: user) }
       for _ in 1...5 { try compareSearch(of: user) }

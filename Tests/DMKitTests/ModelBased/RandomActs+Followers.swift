@@ -77,6 +77,7 @@ extension RandomActs {
     case .messageStatus(let status, _): .messageStatus(status, nowhere)
     case .messageDeleted(let deletion, _): .messageDeleted(deletion, nowhere)
     case .reaction(let reaction, _): .reaction(reaction, nowhere)
+    case .messagePin(let pin, _): .messagePin(pin, nowhere)
     case .readReceipt(let receipt, _): .readReceipt(receipt, nowhere)
     case .deliveryReceipt(let receipt, _): .deliveryReceipt(receipt, nowhere)
     case .conversationUpdated(let conversation, _): .conversationUpdated(conversation, nowhere)

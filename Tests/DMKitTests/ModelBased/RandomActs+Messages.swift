@@ -4,7 +4,7 @@
 @testable import StoreSupport
 @testable import TestSupport
 
-/// Acts that send, edit, delete and report messages, and react to them.
+/// Acts that send, edit, delete, pin and report messages, and react to them.
 extension RandomActs {
   func check(_ actual: Message, _ address: Address, _ isDuplicate: Bool, to user: User) throws {
     var expected = try model.message(address.seq, address.talk, to: user)
@@ -147,7 +147,8 @@ extension RandomActs {
     case 0..<28: try Edit(message(for: user, isOwn: chance(85)), .text(chance(15) ? "the same" : text()))
     case 28..<45: try Edit(message(for: user, isOwn: chance(85)), .delete(forEveryone: true))
     case 45..<60: try Edit(message(for: user), .delete(forEveryone: false))
-    case 60..<92: try Edit(message(for: user), .react(chance(75) ? Self.emoji[random.below(4)] : nil))
+    case 60..<70: try Edit(message(for: user), .pin(chance(70)))
+    case 70..<92: try Edit(message(for: user), .react(chance(75) ? Self.emoji[random.below(4)] : nil))
     default:
       try Edit(
         chance(40) ? reported(by: user) : message(for: user), .report(reason: chance(50) ? "rude \(act)" : nil))
@@ -173,6 +174,7 @@ extension RandomActs {
           case .delete(let forEveryone): try model.delete(edit.message, forEveryone: forEveryone, by: user)
           case .react(let emoji): try model.react(emoji, to: edit.message, by: user).0
           case .report(let reason): try model.report(edit.message, reason, by: user)
+          case .pin(let isPinned): try model.pin(isPinned, edit.message, by: user)
           }
         }
       }
@@ -209,6 +211,11 @@ extension RandomActs {
       )
       try same(actual, expected, "the reaction")
       try nearNow(actual.reactedAt)
+    case (.pin(let isPinned), .pin(let actual)):
+      let message = try model.message(address.seq, address.talk, to: user)
+      let expected = MessagePin(of: message, by: model.handle(user), isPinned: isPinned, at: actual.changedAt)
+      try same(actual, expected, "the pin")
+      try nearNow(actual.changedAt)
     case (.report(let reason), .report(let actual)):
       let text = isAlone ? said.text : actual.text
       let expected = Report(

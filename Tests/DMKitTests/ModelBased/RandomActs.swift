@@ -162,6 +162,7 @@ final class RandomActs {
       switch kind {
       case .message(let seq), .edited(let seq), .deleted(let seq): try learn(seq, talk)
       case .reaction(let seq, let user): key = [Changes.Kind.reaction.rawValue, Int64(user + 1), Int64(seq)]
+      case .pinned(let seq, let user): key = [Changes.Kind.pinned.rawValue, Int64(user + 1), Int64(seq)]
       case .read(let range, let user):
         key = [Changes.Kind.readReceipt.rawValue, Int64(user + 1), Int64(range.lowerBound)]
       case .got(let range, let user):
@@ -174,6 +175,9 @@ final class RandomActs {
         throw Mismatch("\(kind) of \(talk) was not logged")
       }
       model.entries[number].at = at
+      if case .pinned(let seq, let user) = kind, model.talks[talk].said[seq - 1].pin?.user == user {
+        model.talks[talk].said[seq - 1].pin?.at = at
+      }
       if case .read = kind, let index = model.talks[talk].receipts.firstIndex(where: { $0.at == nil }) {
         model.talks[talk].receipts[index].at = at
       }

@@ -122,6 +122,7 @@ extension ReferenceModel {
     talks[address.talk].said[address.seq - 1].editedAt = nil
     talks[address.talk].said[address.seq - 1].mentions = []
     talks[address.talk].said[address.seq - 1].reactions = []
+    talks[address.talk].said[address.seq - 1].pin = nil
     log(address.talk, .deleted(address.seq))
   }
 
@@ -138,6 +139,18 @@ extension ReferenceModel {
     if let emoji { talks[address.talk].said[address.seq - 1].reactions.append((user, emoji)) }
     log(address.talk, .reaction(address.seq, by: user))
     return (address, true)
+  }
+
+  mutating func pin(_ isPinned: Bool, _ reference: MessageReference, by user: User) throws(Refusal) -> Address {
+    let address = try seen(reference, user)
+    try checkIn(user, address.talk)
+    let said = talks[address.talk].said[address.seq - 1]
+    guard said.kind == nil else { throw Refusal(.notAllowed) }
+    if (said.pin != nil) == isPinned { return address }
+    if isPinned, talks[address.talk].said.count(where: { $0.pin != nil }) >= 50 { throw Refusal(.notAllowed) }
+    talks[address.talk].said[address.seq - 1].pin = isPinned ? (user, nil) : nil
+    log(address.talk, .pinned(address.seq, by: user))
+    return address
   }
 
   mutating func report(_ reference: MessageReference, _ reason: String?, by user: User) throws(Refusal) -> Address {

@@ -13,6 +13,7 @@ extension ReferenceModel {
       case deleted(Int)
       case hidden(Int, by: User)
       case reaction(Int, by: User)
+      case pinned(Int, by: User)
       /// `forSender` if the status changes for the sender only: the receipts before were those of the sender, or of
       /// users that the sender blocks.
       case status(Int, Message.Status, by: User, forSender: Bool)
@@ -27,6 +28,7 @@ extension ReferenceModel {
         case .edited(let seq): "\(seq) edited"
         case .deleted(let seq): "\(seq) deleted"
         case .hidden(let seq, let user): "\(seq) deleted for \(user)"
+        case .pinned(let seq, let user): "\(seq) pinned or unpinned by \(user)"
         case .reaction(let seq, let user): "\(seq) reacted to by \(user)"
         case .status(let seq, let status, let user, _): "\(seq) \(status) by \(user)"
         case .read(let range, let user): "\(range) read by \(user)"
@@ -55,8 +57,7 @@ extension ReferenceModel {
   func actor(_ entry: Entry) -> User {
     switch entry.kind {
     case .conversation(let user), .own(let user), .hidden(_, let user), .reaction(_, let user),
-      .status(_, _, let user, _),
-      .read(_, let user), .got(_, let user):
+      .pinned(_, let user), .status(_, _, let user, _), .read(_, let user), .got(_, let user):
       user
     case .message(let seq), .edited(let seq), .deleted(let seq): talks[entry.talk].said[seq - 1].sender
     }
@@ -70,6 +71,7 @@ extension ReferenceModel {
     case .status: .messageStatus
     case .deleted, .hidden: .messageDeleted
     case .reaction: .reaction
+    case .pinned: .messagePin
     case .read: .readReceipt
     case .got: .deliveryReceipt
     }
@@ -87,8 +89,11 @@ extension ReferenceModel {
     }
     guard let id = talks[talk].id, talks[talk].parts[user] != nil else { return nil }
     let isOwn = actor(entry) == user
-    // A blocked user's changes to a group are visible in everybody's list, so they give events.
-    if case .conversation = entry.kind {} else if hasBlocked(user, actor(entry)) { return nil }
+    // A blocked user's changes to a group are visible in everybody's list, and so are their pins, so they give events.
+    switch entry.kind {
+    case .conversation, .pinned: break
+    default: if hasBlocked(user, actor(entry)) { return nil }
+    }
     let at = entry.at ?? Timestamp(microseconds: 0)
     func messageID(_ seq: Int) throws -> Identifier {
       guard let id = talks[talk].said[seq - 1].id else { throw Mismatch("a message was not learned") }
@@ -123,6 +128,11 @@ extension ReferenceModel {
         Reaction(
           messageID: try messageID(seq), conversationID: id, seq: seq, user: handle(other), emoji: emoji, reactedAt: at),
         cursor)
+    case .pinned(let seq, let other):
+      guard sees(seq, talk, user) else { return nil }
+      let isPinned = talks[talk].said[seq - 1].pin != nil
+      return .messagePin(
+        MessagePin(of: try message(seq, talk, to: user), by: handle(other), isPinned: isPinned, at: at), cursor)
     case .read(let range, let reader):
       guard isDelivered(entry, user), range.contains(where: { !isHidden($0, talk, from: user) }) else { return nil }
       return .readReceipt(

@@ -25,6 +25,7 @@ extension ReferenceModel {
     message.deletedAt = said.deletedAt ?? (said.hasExpired ? said.expiresAt : nil)
     if isGone { return message }
     message.editedAt = said.editedAt
+    message.pin = said.pin.flatMap { pin in pin.at.map { Message.Pin(user: handle(pin.user), at: $0) } }
     message.mentions = said.mentions.map(handle)
     for reaction in said.reactions where !hasBlocked(user, reaction.user) {
       if let index = message.reactions.firstIndex(where: { $0.emoji == reaction.emoji }) {

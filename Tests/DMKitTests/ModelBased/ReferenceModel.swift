@@ -29,6 +29,8 @@ struct ReferenceModel {
     var mentions: [User] = []
     /// The reactions, oldest first.
     var reactions: [(user: User, emoji: String)] = []
+    /// Who pinned the message, and the time, which is learned from the store; nil if it is not pinned.
+    var pin: (user: User, at: Timestamp?)?
     /// The users with a receipt for the message.
     var readers: Set<User> = []
     var editedAt: Timestamp?

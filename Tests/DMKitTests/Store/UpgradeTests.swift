@@ -76,13 +76,13 @@ struct UpgradeTests {
   }
 
   @Test func `an upgrade that fails changes nothing and leaves no copy`() throws {
-    let store = try store(of: 15)
+    let store = try store(of: 16)
     // The last migration creates this table.
-    try store.execute("CREATE TABLE link_preview (a)")
+    try store.execute("CREATE TABLE message_pin (a)")
     #expect(throws: DMError.self) { _ = try reading(store) }
-    #expect(try store.integers("PRAGMA user_version") == [[15]])
+    #expect(try store.integers("PRAGMA user_version") == [[16]])
     #expect(try copies(of: store) == [])
-    try store.execute("DROP TABLE link_preview")
+    try store.execute("DROP TABLE message_pin")
     #expect(try reading(store).texts == Self.texts)
   }
 

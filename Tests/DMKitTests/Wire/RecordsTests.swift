@@ -15,7 +15,7 @@ struct RecordsTests {
   /// No real message has all of them, but the writer writes every field that is set.
   static let message = {
     var message = sent
-    message.likeness = 0.5
+    (message.likeness, message.pin) = (0.5, Message.Pin(user: bob, at: time))
     return message
   }()
   private static let sent = Message(
@@ -63,6 +63,8 @@ struct RecordsTests {
   private static func reaction(_ emoji: String?) -> Reaction {
     Reaction(messageID: id, conversationID: id, seq: 7, user: bob, emoji: emoji, reactedAt: time)
   }
+
+  private static let pin = MessagePin(of: message, by: bob, isPinned: true, at: time)
 
   private static func report(_ reason: String?, _ text: String?) -> Report {
     Report(
@@ -114,6 +116,7 @@ struct RecordsTests {
       MessagingEvent.readReceipt(receipt(.read, in: "ops"), cursor),
       MessagingEvent.deliveryReceipt(receipt(.delivery, in: "ops"), cursor), marked(in: "ops"),
       MessagingEvent.messageDeleted(deletion(seq: 7), cursor), MessagingEvent.reaction(reaction("👍"), cursor),
+      MessagingEvent.messagePin(pin, cursor),
       report("r", "t"), point(who: "bob", until: "friday", .asks),
       Answer(question: "q", text: "t", references: ["+ops:7"]),
       ErrorRecord(line: 3, DMError(.unknownUser, "m", subject: "s").answering(nonce: "n"), message: "m"),
@@ -131,7 +134,7 @@ struct RecordsTests {
         sendsReadReceipts: false, createdAt: time
       ),
       bareMessage, bareAttachment, bareConversation, receipt(.read), receipt(.delivery, at: nil), marked(in: nil),
-      deletion(seq: nil), reaction(nil),
+      deletion(seq: nil), reaction(nil), pin,
       report(nil, nil), point(who: nil, until: nil, nil), Answer(question: "q", text: nil, references: []),
       ErrorRecord(line: nil, DMError(.busy, "m"), message: "m"),
     ] + translations + stream(bareMessage, bareConversation) + upkeepRecords(isFull: false) + hubRecords(isFull: false)
@@ -223,7 +226,8 @@ struct RecordsTests {
         + #""attachments":[\#(Self.bareAttachmentLine)],"#
         + #""link_preview":{"url":"https://a.test/","title":"A","description":"about","site":"Site","#
         + #""attachment_id":"019ac5f2-0a3b-7c4d-8e5f-0123456789ab"},"mentions":["bob"],"#
-        + #""reactions":[{"emoji":"👍","users":["bob"]}],"edited_at":"2026-11-21T14:30:00.123456Z","#
+        + #""reactions":[{"emoji":"👍","users":["bob"]}],"pinned_at":"2026-11-21T14:30:00.123456Z","#
+        + #""pinned_by":"bob","edited_at":"2026-11-21T14:30:00.123456Z","#
         + #""expires_at":"2026-11-21T14:30:00.123456Z","deleted_at":"2026-11-21T14:30:00.123456Z","#
         + #""failure":"refused_by_hub","replaces":"019ac5f2-0a3b-7c4d-8e5f-0123456789ab","#
         + #""system_kind":"user_joined","subject":"bob","duplicate":true,"line":3,"snippet":"**hi**","likeness":0.5,"#

@@ -91,6 +91,8 @@ struct RuleWalk: Sendable {
     "react": RuleWalk(
       "dm-edit react 👍 MESSAGE", .shows(#""reactions":[{"emoji":"👍","users":["ACTOR"]}]"#, call: history, by: .witness),
       lines: "dm-edit react 👍"),
+    "pin the message": RuleWalk(
+      "dm-edit pin MESSAGE", .shows(#""pinned_by":"ACTOR""#, call: history, by: .witness), lines: "dm-edit pin"),
     "edit its text": RuleWalk(
       "dm-edit text MESSAGE news", .shows(#""text":"news""#, call: history, by: .witness), lines: "dm-edit text",
       #"{"id":"MESSAGE","text":"news"}"#),
@@ -108,7 +110,7 @@ struct RuleWalk: Sendable {
     "report it": RuleWalk(
       "dm-edit report MESSAGE", .shows("ACTOR", call: reports, by: .actor), lines: "dm-edit report"),
     "name it for themselves": own("name CONVERSATION mine", #""own_name":"mine""#),
-    "pin it": own("pin CONVERSATION", #""is_pinned":true"#),
+    "pin the conversation": own("pin CONVERSATION", #""is_pinned":true"#),
     "mute it": own("mute CONVERSATION", #""is_muted":true"#),
     "archive it": own("archive CONVERSATION", #""is_archived":true"#),
     "delete the conversation": RuleWalk(
@@ -138,6 +140,8 @@ struct RuleWalk: Sendable {
     "forward an announcement": RuleWalk("dm-send ACTOR --forward ANNOUNCEMENT", .prints("")),
     "react to an announcement": RuleWalk(
       "dm-edit react 👍 ANNOUNCEMENT", .prints(""), lines: "dm-edit react 👍", #"{"id":"ANNOUNCEMENT"}"#),
+    "pin an announcement": RuleWalk(
+      "dm-edit pin ANNOUNCEMENT", .prints(""), lines: "dm-edit pin", #"{"id":"ANNOUNCEMENT"}"#),
     "edit an announcement": RuleWalk(
       "dm-edit text ANNOUNCEMENT news", .prints(""), lines: "dm-edit text", #"{"id":"ANNOUNCEMENT","text":"news"}"#),
     "delete an announcement for everyone": RuleWalk(
@@ -174,6 +178,7 @@ struct RuleWalk: Sendable {
     "fetch its attachment by id": anywhere["fetch its attachment by id"],
     "list what it carries": anywhere["list what it carries"],
     "react": anywhere["react"],
+    "pin the message": anywhere["pin the message"],
     "edit its text": anywhere["edit its text"],
     "delete it for themselves": anywhere["delete it for themselves"],
     "delete it for everyone": anywhere["delete it for everyone"],

@@ -44,6 +44,7 @@ enum CallTable {
       "dm-edit", "delete", "--for-everyone", "bob:2", done: "SELECT count(*) = 0 FROM message WHERE text = 'two @bob'",
       again: [0, 66]),
     Act("dm-edit", "react", "👍", "bob:1", done: "SELECT count(*) = 1 FROM reaction"),
+    Act("dm-edit", "pin", "bob:1", done: "SELECT count(*) = 1 FROM message_pin"),
     Act("dm-conversation", "create", "bob", done: "SELECT count(*) = 1 FROM conversation WHERE direct_low = 1"),
     Act("dm-conversation", "pin", "bob", done: "SELECT max(is_pinned) FROM participant"),
     Act(
