@@ -7,45 +7,69 @@ extension AgentServer {
   /// - Returns: nil if the answer comes later.
   /// - Throws: `RPCError`.
   func answer(to request: RPCRequest, _ id: RPCRequest.ID, _ replies: Replies) throws(RPCError) -> [UInt8]? {
-    let result: (inout JSONWriter) -> Void
     switch request.method {
-    case "initialize": result = try initialize(request)
-    case "ping": result = { $0.object { _ in } }
-    case "tools/list", "tools/call", "resources/list", "resources/templates/list", "resources/read":
-      guard let revision else { throw .invalidRequest("'initialize' comes first") }
-      if request.method == "tools/call" { return try call(request, id, replies, revision) }
-      result = try list(request)
+    case "initialize": return try initialize(request, id)
+    case "ping" where try request.protocolVersion() == nil:
+      return AgentCall(id, revision ?? .latestOfHandshake, settings).result { _ in }
+    case "server/discover", "tools/list", "tools/call", "resources/list", "resources/templates/list", "resources/read":
+      let call = AgentCall(id, try revision(of: request), settings)
+      switch request.method {
+      case "server/discover": return try discover(call)
+      case "tools/call": return try run(request, call, replies)
+      default: return try list(request, call)
+      }
     default: throw .unknownMethod(request.method)
-    }
-    return response(to: id) { json in
-      json.key("result")
-      result(&json)
     }
   }
 
-  private func initialize(_ request: RPCRequest) throws(RPCError) -> (inout JSONWriter) -> Void {
+  /// The revision that a request names, or that the handshake has chosen.
+  private func revision(of request: RPCRequest) throws(RPCError) -> Revision {
+    guard let version = try request.protocolVersion() else {
+      if let revision { return revision }
+      throw .invalidParams("'_meta' names no revision of the protocol, and 'initialize' has chosen none")
+    }
+    if let revision, version == revision.rawValue { return revision }
+    guard let named = Revision(rawValue: version), named.isStateless else { throw .unsupportedVersion(version) }
+    guard request.hasCapabilities else {
+      throw .invalidParams("'\(RPCRequest.capabilitiesKey)' is missing in '_meta' or not an object")
+    }
+    return named
+  }
+
+  private func initialize(_ request: RPCRequest, _ id: RPCRequest.ID) throws(RPCError) -> [UInt8] {
     guard revision == nil else { throw .invalidRequest("'initialize' was answered before") }
-    let agreed = Revision(rawValue: try request.text("protocolVersion")) ?? .latest
+    let asked = Revision(rawValue: try request.text("protocolVersion"))
+    let agreed = asked.flatMap { $0.isStateless ? nil : $0 } ?? .latestOfHandshake
     revision = agreed
-    let (settings, user) = (settings, messenger.identity.handle)
-    return { json in
-      json.object { json in
-        json.member("protocolVersion", agreed.rawValue)
-        json.key("capabilities")
-        json.object { json in
-          for name in ["tools", "resources"] {
-            json.key(name: name)
-            json.object { _ in }
-          }
-        }
-        json.key("serverInfo")
-        json.object { json in
-          json.member("name", settings.name)
-          json.member("version", settings.version)
-        }
-        json.member("instructions", Self.instructions(user))
+    let call = AgentCall(id, agreed, settings)
+    return call.result { json in
+      json.member("protocolVersion", agreed.rawValue)
+      writeAbilities(to: &json)
+      json.key("serverInfo")
+      call.writeServer(to: &json)
+    }
+  }
+
+  private func discover(_ call: AgentCall) throws(RPCError) -> [UInt8] {
+    guard call.revision.isStateless else { throw .unknownMethod("server/discover") }
+    return call.result(fresh: Self.freshness) { json in
+      json.member("supportedVersions", texts: Revision.stateless)
+      writeAbilities(to: &json)
+    }
+  }
+
+  /// For how many milliseconds a client may reuse what changes only when the owner starts the server with other options.
+  private static let freshness = 300_000
+
+  private func writeAbilities(to json: inout JSONWriter) {
+    json.key("capabilities")
+    json.object { json in
+      for name in ["tools", "resources"] {
+        json.key(name: name)
+        json.object { _ in }
       }
     }
+    json.member("instructions", Self.instructions(messenger.identity.handle))
   }
 
   /// The text that a model reads before it calls a tool.
@@ -59,21 +83,19 @@ extension AgentServer {
     """
   }
 
-  private func list(_ request: RPCRequest) throws(RPCError) -> (inout JSONWriter) -> Void {
+  private func list(_ request: RPCRequest, _ call: AgentCall) throws(RPCError) -> [UInt8] {
     switch request.method {
     case "tools/list":
       try refuseCursor(request)
-      return { [tools] json in
-        json.object { json in
-          json.key("tools")
-          json.array { json in for tool in tools { tool.write(to: &json) } }
-        }
+      return call.result(fresh: Self.freshness) { json in
+        json.key("tools")
+        json.array { json in for tool in tools { tool.write(to: &json) } }
       }
     case "resources/templates/list":
       try refuseCursor(request)
-      return { $0.object(Resources.writeTemplates) }
-    case "resources/list": return try Resources.list(request, scope)
-    default: return try Resources.read(request, scope)
+      return call.result(fresh: Self.freshness, Resources.writeTemplates)
+    case "resources/list": return call.result(fresh: 0, try Resources.list(request, scope))
+    default: return call.result(fresh: 0, try Resources.read(request, call.revision, scope))
     }
   }
 
@@ -82,9 +104,7 @@ extension AgentServer {
     if request.params["cursor"] != nil { throw .invalidParams("'cursor' is not one of this list") }
   }
 
-  private func call(
-    _ request: RPCRequest, _ id: RPCRequest.ID, _ replies: Replies, _ revision: Revision
-  ) throws(RPCError) -> [UInt8]? {
+  private func run(_ request: RPCRequest, _ call: AgentCall, _ replies: Replies) throws(RPCError) -> [UInt8]? {
     let name = try request.text("name")
     guard let tool = tools.first(where: { $0.name == name }) else {
       throw .invalidParams("unknown tool '\(Outgoing.cut(name, to: 64))'")
@@ -99,18 +119,18 @@ extension AgentServer {
     do {
       arguments = try ToolArguments(members, tool.schema.arguments, scope)
     } catch {
-      if revision.showsWrongArguments { return failure(of: tool.name, Self.dmError(error), id) }
+      if call.revision.showsWrongArguments { return failure(of: tool.name, Self.dmError(error), call) }
       throw .invalidParams(Self.dmError(error).message)
     }
     do {
       guard let run = tool.run else {
-        try begin(Wait(arguments, scope, id: id, progressToken: request.progressToken, replies))
+        try begin(Wait(arguments, scope, call, progressToken: request.progressToken, replies))
         return nil
       }
       let result = try run(arguments, scope)
-      return response(to: id) { write(result, note: scope.messenger.takeAbsence(), to: &$0) }
+      return call.result { write(result, note: scope.messenger.takeAbsence(), to: &$0) }
     } catch {
-      return failure(of: tool.name, Self.dmError(error), id)
+      return failure(of: tool.name, Self.dmError(error), call)
     }
   }
 

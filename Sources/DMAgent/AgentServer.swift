@@ -49,7 +49,7 @@ package final class AgentServer {
   let messenger: Messenger
   let scope: Scope
   let tools: [AgentTool]
-  /// The revision of the protocol; nil until `initialize` has chosen it.
+  /// The revision that `initialize` has chosen; nil before, and for a client that names the revision in each request.
   var revision: Revision?
   private var waits: [Wait] = []
   /// Wakes the server when a message arrives while calls wait.
@@ -139,7 +139,7 @@ package final class AgentServer {
   }
 
   private func refuse(_ error: RPCError, _ id: RPCRequest.ID?, _ replies: Replies) throws {
-    streams.log(error.message)
+    if !error.isProbe { streams.log(error.message) }
     try replies.add(response(to: id, error))
   }
 
@@ -162,7 +162,7 @@ package final class AgentServer {
   /// Handles a notification; all but cancellations are ignored.
   private func notice(_ request: RPCRequest) throws {
     guard request.method == "notifications/cancelled", let cancelled = request.cancelledID,
-      let index = waits.firstIndex(where: { $0.id == cancelled })
+      let index = waits.firstIndex(where: { $0.call.id == cancelled })
     else { return }
     try waits.remove(at: index).replies.add(nil)
     if waits.isEmpty { bell = nil }
@@ -214,9 +214,9 @@ package final class AgentServer {
           if let progress = wait.progress(at: now) { try streams.write(progress) }
           continue
         }
-        answer = response(to: wait.id) { write(wait.write, to: &$0) }
+        answer = wait.call.result { write(wait.write, to: &$0) }
       } catch let error as DMError {
-        answer = failure(of: "wait_for_message", error, wait.id)
+        answer = failure(of: "wait_for_message", error, wait.call)
       }
       waits.removeAll { $0 === wait }
       try wait.replies.add(answer)
@@ -235,9 +235,9 @@ package final class AgentServer {
   }
 
   /// The answer to a call that the messenger refused.
-  func failure(of tool: String, _ error: DMError, _ id: RPCRequest.ID) -> [UInt8] {
+  func failure(of tool: String, _ error: DMError, _ call: AgentCall) -> [UInt8] {
     streams.log("\(tool): \(error.code.rawValue)")
-    return response(to: id) { write(error, to: &$0) }
+    return call.result { write(error, to: &$0) }
   }
 }
 

@@ -62,32 +62,26 @@ let frame = """
 /// The text of a result: the frame, and one line of JSON, in whose strings line breaks are escaped.
 func framed(_ json: [UInt8]) -> String { frame + "\n" + String(decoding: json, as: UTF8.self) }
 
-/// Writes the result of a tool twice: as text and as structured content.
+/// Writes the members of a tool's result, which has the records twice: as text and as structured content.
 ///
 /// - Parameter note: what the model must know about the result, as a clause; nil for nothing.
 func write(_ result: AgentTool.Result, note: String? = nil, to json: inout JSONWriter) {
   var content = JSONWriter()
   content.object(result)
-  json.key("result")
-  json.object { json in
-    writeText(framed(content.bytes) + (note.map { "\nNote: \($0)." } ?? ""), to: &json)
-    json.member("isError", false)
-    // This is the last member, because the writer puts no comma after bytes of another writer.
-    json.key("structuredContent")
-    json.append(lines: content.bytes)
-  }
+  writeText(framed(content.bytes) + (note.map { "\nNote: \($0)." } ?? ""), to: &json)
+  json.member("isError", false)
+  // This is the last member, because the writer puts no comma after bytes of another writer.
+  json.key("structuredContent")
+  json.append(lines: content.bytes)
 }
 
-/// Writes an error as the result of a tool, so that the model sees it.
+/// Writes an error as the members of the result of a tool, so that the model sees it.
 func write(_ error: DMError, to json: inout JSONWriter) {
   var content = JSONWriter()
   ErrorRecord(line: nil, error, message: error.message).write(to: &content)
-  json.key("result")
-  json.object { json in
-    // The error is not structured content, because that must match the tool's schema.
-    writeText(framed(content.bytes), to: &json)
-    json.member("isError", true)
-  }
+  // The error is not structured content, because that must match the tool's schema.
+  writeText(framed(content.bytes), to: &json)
+  json.member("isError", true)
 }
 
 private func writeText(_ text: String, to json: inout JSONWriter) {

@@ -60,12 +60,28 @@ struct RPCRequest {
     self.method = name
   }
 
+  private var meta: JSONObject? { if case .object(let meta)? = params["_meta"] { meta } else { nil } }
+
+  /// The revision of the protocol that the request names (see "Per-request protocol fields"); nil if it names none.
+  ///
+  /// - Throws: `RPCError`.
+  func protocolVersion() throws(RPCError) -> String? {
+    switch meta?[Self.versionKey] {
+    case nil: return nil
+    case .string(let version): return version
+    case let other?: throw .invalidParams("'\(Self.versionKey)' in '_meta' is \(other.kind); write a string")
+    }
+  }
+
+  /// Whether the request has the capabilities of the client, as each request that names its revision must.
+  var hasCapabilities: Bool { if case .object? = meta?[Self.capabilitiesKey] { true } else { false } }
+
+  private static let versionKey = "io.modelcontextprotocol/protocolVersion"
+  static let capabilitiesKey = "io.modelcontextprotocol/clientCapabilities"
+
   /// The token that names the call in progress notifications (see "Progress" in the protocol); nil if the client wants
   /// no such notifications.
-  var progressToken: ID? {
-    guard case .object(let meta)? = params["_meta"] else { return nil }
-    return ID(meta["progressToken"])
-  }
+  var progressToken: ID? { ID(meta?["progressToken"]) }
 
   /// A parameter that is a text.
   ///
@@ -76,12 +92,17 @@ struct RPCRequest {
   }
 }
 
-/// An error of JSON-RPC 2.0, section 5.1.
+/// An error of JSON-RPC 2.0, section 5.1, or of the protocol ("Error Codes").
 struct RPCError: Error {
   let code: Int
   let message: String
   /// The error of the messenger that caused this error; nil if there is none.
   var reason: DMError?
+  /// The revision that the request names and the server does not support; nil for another error.
+  var version: String?
+
+  /// Whether clients cause this error only to find out what the server supports.
+  var isProbe: Bool { code == -32601 || version != nil }
 
   static func parseError(_ message: String) -> RPCError { RPCError(code: -32700, message: message) }
   static func invalidRequest(_ message: String) -> RPCError { RPCError(code: -32600, message: message) }
@@ -93,8 +114,14 @@ struct RPCError: Error {
     RPCError(code: -32603, message: reason.message, reason: reason)
   }
   /// The error that the protocol defines in "Resources", "Error Handling".
-  static func unknownResource(_ uri: String) -> RPCError {
-    RPCError(code: -32002, message: "there is no resource '\(Outgoing.cut(uri, to: 256))'")
+  static func unknownResource(_ uri: String, _ revision: Revision) -> RPCError {
+    RPCError(
+      code: revision.isStateless ? -32602 : -32002, message: "there is no resource '\(Outgoing.cut(uri, to: 256))'")
+  }
+  /// The error that the protocol defines in "Protocol Version Negotiation".
+  static func unsupportedVersion(_ version: String) -> RPCError {
+    let version = Outgoing.cut(version, to: 64)
+    return RPCError(code: -32022, message: "unsupported protocol version '\(version)'", version: version)
   }
 }
 
@@ -117,9 +144,16 @@ func response(to id: RPCRequest.ID?, _ error: RPCError) -> [UInt8] {
     json.object { json in
       json.member("code", error.code)
       json.member("message", error.message)
-      guard let reason = error.reason else { return }
-      json.key("data")
-      ErrorRecord(line: nil, reason, message: reason.message).write(to: &json)
+      if let reason = error.reason {
+        json.key("data")
+        ErrorRecord(line: nil, reason, message: reason.message).write(to: &json)
+      } else if let version = error.version {
+        json.key("data")
+        json.object { json in
+          json.member("supported", texts: Revision.stateless)
+          json.member("requested", version)
+        }
+      }
     }
   }
 }

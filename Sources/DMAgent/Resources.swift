@@ -35,11 +35,9 @@ enum Resources {
     }
     let next = conversations.count == query.limit ? conversations.last?.pageCursor : nil
     return { json in
-      json.object { json in
-        json.key("resources")
-        json.array { json in for conversation in conversations { write(conversation, to: &json) } }
-        json.member("nextCursor", next.map(scope.shown))
-      }
+      json.key("resources")
+      json.array { json in for conversation in conversations { write(conversation, to: &json) } }
+      json.member("nextCursor", next.map(scope.shown))
     }
   }
 
@@ -52,10 +50,12 @@ enum Resources {
     }
   }
 
-  static func read(_ request: RPCRequest, _ scope: Scope) throws(RPCError) -> (inout JSONWriter) -> Void {
+  static func read(
+    _ request: RPCRequest, _ revision: Revision, _ scope: Scope
+  ) throws(RPCError) -> (inout JSONWriter) -> Void {
     let uri = try request.text("uri")
     guard uri.utf8.starts(with: prefix.utf8), let id = Identifier(Substring(uri.utf8.dropFirst(prefix.utf8.count)))
-    else { throw .unknownResource(uri) }
+    else { throw .unknownResource(uri, revision) }
     do {
       let reference = try scope.conversation(.id(id))
       let conversation = try scope.messenger.conversation(reference)
@@ -65,7 +65,7 @@ enum Resources {
       return { write(conversation, messages, at: uri, scope, to: &$0) }
     } catch let error as DMError {
       // Hides whether other users have a conversation with this id.
-      throw [.unknownConversation, .notAllowed].contains(error.code) ? .unknownResource(uri) : .failed(error)
+      throw [.unknownConversation, .notAllowed].contains(error.code) ? .unknownResource(uri, revision) : .failed(error)
     } catch {
       throw .failed(DMError(.internal, "unexpected fault: \(type(of: error))"))
     }
@@ -80,14 +80,12 @@ enum Resources {
       scope.write(conversation, to: &json)
       json.list("messages", messages)
     }
-    json.object { json in
-      json.key("contents")
-      json.array { json in
-        json.object { json in
-          json.member("uri", uri)
-          json.member("mimeType", mimeType)
-          json.member("text", framed(content.bytes))
-        }
+    json.key("contents")
+    json.array { json in
+      json.object { json in
+        json.member("uri", uri)
+        json.member("mimeType", mimeType)
+        json.member("text", framed(content.bytes))
       }
     }
   }

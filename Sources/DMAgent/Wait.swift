@@ -4,7 +4,7 @@ internal import DMSystem
 
 /// A call of `wait_for_message` that is not answered yet.
 final class Wait {
-  let id: RPCRequest.ID
+  let call: AgentCall
   let replies: Replies
   /// The end of the wait, on the monotonic clock.
   let deadline: Int64
@@ -29,9 +29,9 @@ final class Wait {
   /// - Parameter progressToken: the token that names the call in progress notifications; nil if the client wants none.
   /// - Throws: `no_store`, `bad_cursor`, or an error about a conversation.
   init(
-    _ arguments: ToolArguments, _ scope: Scope, id: RPCRequest.ID, progressToken: RPCRequest.ID?, _ replies: Replies
+    _ arguments: ToolArguments, _ scope: Scope, _ call: AgentCall, progressToken: RPCRequest.ID?, _ replies: Replies
   ) throws {
-    (self.id, self.replies, self.scope, self.progressToken) = (id, replies, scope, progressToken)
+    (self.call, self.replies, self.scope, self.progressToken) = (call, replies, scope, progressToken)
     nextProgress = progressToken.map { _ in monotonicMicroseconds() + Self.progressInterval }
     deadline = monotonicMicroseconds() + Int64(arguments.count("timeout_seconds") ?? 30) * 1_000_000
     guard try scope.messenger.hasStore() else {

@@ -114,11 +114,10 @@ import Testing
   @Test func `before initialization the server answers only ping and initialize`() throws {
     let live = try LiveProcess(fixture(), "dm-mcp", as: "bot")
     #expect(try ask(live, "ping")["result"] == .object([]))
-    for method in ["tools/list", "resources/list", "resources/templates/list"] {
-      try expect(-32600, id: .number(1), for: line(method), live)
+    for method in ["tools/list", "resources/list", "resources/templates/list", "server/discover"] {
+      try expect(-32602, id: .number(1), for: line(method), live)
     }
-    try expect(-32600, id: .number(1), for: call("list_conversations"), live)
-    try expect(-32601, id: .number(1), for: line("server/discover"), live)
+    try expect(-32602, id: .number(1), for: call("list_conversations"), live)
     try expect(-32602, id: .number(1), for: line("initialize"), live)
     #expect(try ask(live, "initialize", #"{"protocolVersion":"2024-11-05"}"#)["result"] != nil)
     try expect(-32600, id: .number(1), for: line("initialize", #"{"protocolVersion":"2024-11-05"}"#), live)
