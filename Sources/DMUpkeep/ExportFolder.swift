@@ -149,7 +149,8 @@ package final class ExportFolder {
   /// - Parameter name: a name that is safe in a path.
   package func entry(of conversation: Identifier, named name: String) -> Exported {
     if let entry = entries.first(where: { $0.conversation == conversation }) { return entry }
-    let taken = Set(entries.map { ExactString($0.folder.lowercased()) })
+    // The list of the pages gets its name later.
+    let taken = Set((entries.map { $0.folder.lowercased() } + ["index.html"]).map { ExactString($0) })
     var (unused, number) = (name, 1)
     while taken.contains(ExactString(unused.lowercased())) || fileExists("\(path)/\(unused)") {
       number += 1

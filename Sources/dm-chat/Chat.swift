@@ -185,7 +185,7 @@ final class Chat {
     let text = model.composition.line.text
     let isConfirmed = model.takeAsked() == text
     if text.allSatisfy(\.isWhitespace) { return model.composition.finish() }
-    let outcome = try commands.perform(Entered(text), replaces: isConfirmed) { [self] doing in
+    let outcome = try commands.perform(Entered(model.lineToEnter), replaces: isConfirmed) { [self] doing in
       if window.isInterrupted { throw usage("this was not done: you pressed Ctrl-C") }
       model.say("\(doing) …")
       draw()

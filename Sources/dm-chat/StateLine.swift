@@ -77,6 +77,16 @@ extension ChatModel {
     return [.reply, .react, .delete, .forward, .pin, .unpin].contains(command) ? Entered.number(rest).0 : nil
   }
 
+  /// The line, with the number of the message that the state line shows in place of one that counts from the end: by now,
+  /// another message may be the last one.
+  var lineToEnter: String {
+    let text = composition.line.text
+    guard let named, named.number < 0, named.number == numberInLine, let seq = named.message?.seq,
+      let (command, rest) = Entered.begun(text)
+    else { return text }
+    return "/\(command.rawValue) \(seq) \(Entered.number(rest).rest)"
+  }
+
   /// `answers 27 bob 'lunch?'`, in at most `width` columns.
   private func text(of named: (number: Int, message: Message?), _ width: Int) -> String {
     // The loaded message is newer, if it was edited or deleted since the number was typed.

@@ -37,6 +37,20 @@ import Testing
     }
   }
 
+  @Test func `a command acts on the message that the state line shows, although a later one has come`() throws {
+    var window = try window()
+    try window.type("/rep -1 yes, 7")
+    try bob.say("later", to: "alice")
+    try window.follow()
+    #expect(window.state == "-- answers 40 bob 'text 40' --")
+    #expect(window.model.lineToEnter == "/reply 40 yes, 7")
+    for line in ["/reply 3 yes", "/go -1", "-1 is a number"] {
+      try window.press(.deleteToStart)
+      try window.type(line)
+      #expect(window.model.lineToEnter == line)
+    }
+  }
+
   @Test func `the message that is answered is shown as it is now, on one line, without control characters`() throws {
     try bob.say("x'\n-- 9 bob: forged\u{1B}[2J " + String(repeating: "wide ", count: 50), to: "alice")
     var window = try window(columns: 40)

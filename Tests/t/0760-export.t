@@ -231,4 +231,12 @@ for n in 1 2; do head -c 60000 /dev/zero | tr '\0' x | dm-send -q bob; done
 exits 74 "a full disk" sh -c 'ulimit -f 128; dm-export bob --to json full'
 like "$err" "*dm-export: cannot write 'full/bob/messages.jsonl': *; see whether *" "is an error"
 is "$(find full -type f ! -name export.jsonl)" "" "and leaves no part of a file"
+
+# A title that is the name of the list of the pages.
+dm-conversation -q create --as carol --title index.html alice
+dm-send -q --as carol +index.html hi
+ok "a group with the name of a file of the export" dm-export +index.html --to html titled
+ok "also a second time" dm-export +index.html --to html titled
+is "$(find titled -name 'index.html*' | sort | paste -sd ' ') $(find titled -name index.html -type f)" \
+  "titled/index.html titled/index.html-2 titled/index.html" "gets a folder of another name"
 done_testing

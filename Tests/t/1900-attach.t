@@ -187,7 +187,7 @@ is "$(dm-search --in +pictures --has image | jq .seq | paste -sd ' ')" "5 3" "--
 # As text.
 like "$(dm-tail +pictures 2 --peek --text)" "*2 you (file 'notes.txt' 8 bytes*):*" "in a conversation"
 like "$(dm-list --text +pictures)" "*bob (file 'notes.txt' 8 bytes)*" "and in the list"
-like "$(COLUMNS=200 script -qec "dm-attach --list +pictures" /dev/null | tail -n 1)" 'file *+pictures:2 alice  notes.txt  8 bytes *' \
+like "$(COLUMNS=200 script -qec "dm-attach --list +pictures" /dev/null | tail -n 1)" 'file *+pictures:2 *you*  notes.txt  8 bytes *' \
   "and by itself"
 
 # A signal that is ignored does not end the work half done.

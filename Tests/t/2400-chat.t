@@ -201,7 +201,7 @@ for size in '50 12' '70 18' '40 10' '60 20'; do
   shows a '*muted --?>' 'is drawn again'
 done
 keys a C-u C-d
-seen '*\$'
+seen '*one two Y*\$'
 is "$(tmux -L "$$-a" capture-pane -p -S - | grep -c ': one two Y')" 1 'and after leaving, each message is there once'
 is "$(tmux -L "$$-a" display-message -p '#{pane_title}')" mine 'and the terminal has its title'
 

@@ -141,7 +141,7 @@ struct HubFormTests {
       END $$;
       DROP FUNCTION dm.counts, dm.is_forgotten, dm.kept, dm1.moved, dm.sees_file, dm.attach, dm.erase, dm.keep_own;
       DROP FUNCTION dm.detach, dm1.machines, dm1.own_rev, dm1.own_states, dm1.wake_own, dm1.restamp; DROP TABLE dm.own_state;
-      DROP TABLE dm.attached, dm.chunk, dm.file, dm.detached; ALTER TABLE dm.login DROP COLUMN stamp;
+      DROP TABLE dm.attached, dm.chunk, dm.file, dm.detached, dm.pinned; ALTER TABLE dm.login DROP COLUMN stamp;
       ALTER TABLE dm.hub DROP moved_to, DROP moved_authority, DROP moved_from, DROP person_bytes, DROP hourly_file_bytes;
       ALTER TABLE dm.person DROP COLUMN kept, DROP COLUMN counted_at, DROP COLUMN forgotten_at, DROP COLUMN own_rev;
       DROP TABLE dm.report, dm.typing, dm.presence, dm.act_limit, dm.done_act; UPDATE dm.hub SET schema = 1;
@@ -169,7 +169,7 @@ struct HubFormTests {
     try bob.done("dm-edit", ["report", "alice:1"])
     try bob.sync()
     #expect(try hub.hub(["reports"]).record["text"]?.string == "begin")
-    #expect(try hub.sql("SELECT schema FROM dm.hub") == "7\n")
+    #expect(try hub.sql("SELECT schema FROM dm.hub") == "8\n")
     #expect(try alice.done("dm-sync", ["pending"]).output.isEmpty)
   }
 
