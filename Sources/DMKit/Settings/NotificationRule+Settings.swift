@@ -1,14 +1,14 @@
 internal import DMSystem
 
 extension NotificationRule {
-  /// The rule of the settings `notify`, `keywords` and `quiet`.
+  /// The rule of the settings `notifications`, `keywords` and `quiet-hours`.
   ///
   /// - Throws: `usage`, `invalid_utf8`.
   package init(_ settings: Settings) throws(DMError) {
     self.init()
-    takesAll = try settings[.notify] == "all"
+    takesAll = try settings[.notifications] == "all"
     keywords = try settings[.keywords].map(Self.keywords) ?? []
-    quietHours = try settings[.quiet].flatMap { QuietHours($0) }
+    quietHours = try settings[.quietHours].flatMap { QuietHours($0) }
   }
 
   /// Whether a time is in the quiet hours, in the local time zone.

@@ -7,7 +7,8 @@ package enum Setting: String, CaseIterable, Sendable {
   case user, store, pipe, color, theme, plain, fresh
   case busyTimeout = "busy-timeout"
   case upgradeCopy = "upgrade-copy"
-  case sync, preview, model, embed, notify, keywords, quiet
+  case sync, preview, model, embed, notifications, keywords
+  case quietHours = "quiet-hours"
 
   /// What a value must be.
   package enum Kind: Equatable, Sendable {
@@ -34,9 +35,9 @@ package enum Setting: String, CaseIterable, Sendable {
     case .preview: ["DM_PREVIEW"]
     case .model: ["DM_MODEL"]
     case .embed: ["DM_EMBED"]
-    case .notify: ["DM_NOTIFY"]
+    case .notifications: ["DM_NOTIFY"]
     case .keywords: ["DM_KEYWORDS"]
-    case .quiet: ["DM_QUIET"]
+    case .quietHours: ["DM_QUIET"]
     }
   }
 
@@ -51,9 +52,9 @@ package enum Setting: String, CaseIterable, Sendable {
     case .fresh, .busyTimeout: .duration
     case .sync: .words(["on", "off", "wait"])
     case .model, .embed: .command
-    case .notify: .words(["mentions", "all"])
+    case .notifications: .words(["mentions", "all"])
     case .keywords: .keywords
-    case .quiet: .hours
+    case .quietHours: .hours
     }
   }
 
@@ -72,8 +73,8 @@ package enum Setting: String, CaseIterable, Sendable {
       case .fresh: "1s"
       case .busyTimeout: "5s"
       case .sync, .upgradeCopy: "on"
-      case .notify: "mentions"
-      case .model, .embed, .keywords, .quiet: nil
+      case .notifications: "mentions"
+      case .model, .embed, .keywords, .quietHours: nil
       }
     }
   }
@@ -105,8 +106,8 @@ package enum Setting: String, CaseIterable, Sendable {
     case .words(let words): return words.contains(value) ? nil : faulty(value, for: "'\(name)'", words)
     case .command: return nil
     case .keywords:
-      return value.isEmpty || !NotificationRule.keywords(value).isEmpty
-        ? nil : "'\(value)' has no keyword; write words with commas between them, such as deploy, on call"
+      return NotificationRule.keywords(value).count == value.split(separator: ",").count
+        ? nil : "each keyword needs a letter or a digit; write them with commas between them, such as deploy, on call"
     case .hours:
       return QuietHours(value) == nil && !value.isEmpty ? "'\(value)' is not a part of the day; write 22:00-07:00" : nil
     }

@@ -61,9 +61,9 @@ import Testing
     (.theme, ["terminal", "light", "dark", "mono"], ["blue"]), (.plain, ["on", "off"], ["yes"]),
     (.fresh, ["0", "2s", "1h"], ["2", "2h", "soon"]), (.busyTimeout, ["0s", "5m", "366d"], ["5", "367d"]),
     (.upgradeCopy, ["on", "off"], ["2"]), (.sync, ["on", "off", "wait"], ["never"]), (.preview, ["on", "off"], ["1"]),
-    (.model, ["llm -m x"], []), (.embed, ["vectors"], []), (.notify, ["mentions", "all"], ["none"]),
-    (.keywords, ["deploy", "on call, über", ""], [",", " - "]),
-    (.quiet, ["22:00-07:00", "9:00-9:30", ""], ["22-7", "9:00", "9:00-9:00", "24:00-07:00", "9:60-10:00"]),
+    (.model, ["llm -m x"], []), (.embed, ["vectors"], []), (.notifications, ["mentions", "all"], ["none"]),
+    (.keywords, ["deploy", "on call, über", ""], ["deploy, 👍", " - "]),
+    (.quietHours, ["22:00-07:00", "9:00-9:30", ""], ["22-7", "9:00", "9:00-9:00", "24:00-07:00", "9:60-10:00"]),
   ]
 
   @Test(arguments: values.map(\.setting))
