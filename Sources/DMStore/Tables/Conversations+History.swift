@@ -1,7 +1,7 @@
 package import DMModel
 
 // Reads: change, conversation, history, message.
-// Writes: change, conversation, former, hidden_range, history, hub_base, hub_unreadable, link_preview, mention, message, participant, reaction, read_mark, read_range, receipt, report.
+// Writes: change, conversation, former, hidden_range, history, hub_base, hub_unreadable, link_preview, mention, message, message_pin, participant, reaction, read_mark, read_range, receipt, report.
 
 extension Conversations {
   /// The count of the imported messages of a conversation, and the message number of the last one.
