@@ -7,8 +7,7 @@ extension SettingsFile {
   package static let programs = [
     "dm-attach", "dm-chat", "dm-conversation", "dm-digest", "dm-doctor", "dm-edit", "dm-export", "dm-hub",
     "dm-import", "dm-list", "dm-mcp", "dm-preview", "dm-read", "dm-search", "dm-send", "dm-sync", "dm-tail",
-    "dm-typing",
-    "dm-usage", "dm-user",
+    "dm-typing", "dm-usage", "dm-user",
   ]
 
   /// What is wrong in the file, in the order of its lines.

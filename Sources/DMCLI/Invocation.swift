@@ -121,9 +121,6 @@ package final class Invocation {
   /// Prints that the store was upgraded.
   package func noteUpgrade(_ clause: String) { warn("\(clause); UPGRADING in dm-store(5) says how to go back") }
 
-  /// Of which messages the user wants to be notified.
-  package func notificationRule() throws -> NotificationRule { try NotificationRule(settings) }
-
   /// The command of a program that an option names, or a setting; nil if it is empty, or not named.
   package func program(_ option: Option<String>, or setting: Setting) throws -> String? {
     try (arguments[option] ?? settings[setting]).flatMap { $0.isEmpty ? nil : $0 }

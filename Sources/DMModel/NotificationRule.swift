@@ -25,9 +25,9 @@ public struct NotificationRule: Equatable, Sendable {
     return keywords.contains { words.contains(text: Self.words($0)) }
   }
 
-  /// The keywords of a text, which commas separate.
+  /// The keywords of a text, which commas separate; parts without a letter or a digit are left out.
   package static func keywords(_ text: String) -> [String] {
-    text.split(separator: ",").map { words(String($0)) }.filter { $0 != " " }
+    text.split(separator: ",").map { String($0) }.filter { words($0) != " " }
   }
 
   /// The words of a text in lower case, each with a space before and after it.

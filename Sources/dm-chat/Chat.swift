@@ -26,7 +26,7 @@ final class Chat {
     history = CommandHistory(acts.messenger)
     let cursor: Cursor?
     (model, cursor) = try loader.begin(Self.layout(call, acts.messenger), commands: history.commands)
-    model.notifications = try call.notificationRule()
+    model.notifications = try NotificationRule(call.settings)
     shownTyping = try acts.shownTyping()
     var query = EventQuery([acts.conversation], from: cursor.map { .cursor($0) } ?? .start)
     query.kinds = Set(MessagingEvent.Kind.allCases)

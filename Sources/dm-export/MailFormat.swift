@@ -1,4 +1,5 @@
 internal import DMCLI
+internal import DMJSON
 internal import DMKit
 internal import DMModel
 
@@ -118,25 +119,17 @@ final class MailFormat: Format {
     var words: [String] = []
     var rest = text
     while !rest.isEmpty {
-      let part = beginning(of: rest, bytes: 45)
-      words.append("=?UTF-8?B?\(base64(part))?=")
+      var part = beginning(of: rest, bytes: 45)
+      words.append("=?UTF-8?B?\(part.withUTF8 { base64(UnsafeRawBufferPointer($0)) })?=")
       rest = String(Substring(rest.utf8.dropFirst(part.utf8.count)))
     }
     return words.joined(separator: " ")
   }
 
-  private static func base64(_ text: String) -> String {
-    var encoder = Base64Lines(isWrapped: false)
-    var bytes: [UInt8] = []
-    Array(text.utf8).withUnsafeBytes { encoder.add($0, to: &bytes) }
-    encoder.finish(&bytes)
-    return String(decoding: bytes, as: UTF8.self)
-  }
-
   // MARK: Attachments
 
   private func add(_ attachment: Attachment, of message: Message) throws {
-    var encoder = Base64Lines(isWrapped: true)
+    var encoder = Base64Lines()
     var hasHeader = false
     let isThere = try job.read(attachment, of: message) { chunk in
       if !hasHeader { target.bytes.add(headersOf: attachment) }
@@ -146,7 +139,6 @@ final class MailFormat: Format {
     }
     if isThere {
       encoder.finish(&target.bytes)
-      target.bytes.add("\n")
     } else {
       target.bytes.add(part: "\(visible(attachment.name)) (\(Words.kind(of: attachment))) is not in this export")
     }
@@ -233,42 +225,27 @@ extension [UInt8] {
   }
 }
 
-/// Encodes chunks of bytes as one base64 text (RFC 4648, section 4), in lines of 76 characters.
+/// Encodes chunks of bytes as one base64 text in lines of 76 characters (RFC 2045, section 6.8).
 struct Base64Lines {
-  private let isWrapped: Bool
-  private var group: UInt32 = 0
-  private var count = 0
-  private var column = 0
+  /// The bytes of the next line.
+  private var rest: [UInt8] = []
 
-  private static let digits = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
-
-  init(isWrapped: Bool) { self.isWrapped = isWrapped }
+  private static let bytesOfLine = 57
 
   mutating func add(_ chunk: UnsafeRawBufferPointer, to bytes: inout [UInt8]) {
-    for byte in chunk {
-      group = group << 8 | UInt32(byte)
-      count += 1
-      if count == 3 { write(4, to: &bytes) }
+    rest += chunk
+    var start = 0
+    rest.withUnsafeBytes { rest in
+      while rest.count - start > Self.bytesOfLine {
+        bytes.add(base64(UnsafeRawBufferPointer(rebasing: rest[start..<start + Self.bytesOfLine])) + "\n")
+        start += Self.bytesOfLine
+      }
     }
+    rest.removeFirst(start)
   }
 
-  /// Writes the last digits and the padding.
-  mutating func finish(_ bytes: inout [UInt8]) {
-    if count == 0 { return }
-    let (rest, digits) = (count, count + 1)
-    group <<= UInt32(8 * (3 - rest))
-    write(digits, to: &bytes)
-    for _ in digits..<4 { bytes.append(UInt8(ascii: "=")) }
-  }
-
-  private mutating func write(_ digits: Int, to bytes: inout [UInt8]) {
-    if isWrapped, column == 76 {
-      bytes.append(UInt8(ascii: "\n"))
-      column = 0
-    }
-    for digit in 0..<digits { bytes.append(Self.digits[Int(group >> (18 - 6 * UInt32(digit)) & 63)]) }
-    (group, count, column) = (0, 0, column + 4)
-  }
+  /// Writes the last line.
+  func finish(_ bytes: inout [UInt8]) { bytes.add(rest.withUnsafeBytes { base64($0) } + "\n") }
 }
 
 /// A time in the two forms of a mail, in UTC.

@@ -18,16 +18,8 @@ enum Words {
   /// What an announcement says; nil for a message that its sender has written.
   static func announcement(_ message: Message) -> String? {
     let subject = visible(message.subject ?? "")
-    let isSelf = ExactString(message.subject ?? "") == ExactString(message.sender.description)
-    return switch message.systemKind {
-    case nil: nil
-    case .conversationCreated: "created the group \(subject)"
-    case .titleChanged: "changed the title to \(subject)"
-    case .historyImported: "imported history"
-    case .unreadable: "sent a message that this version of dm cannot read"
-    case .userJoined: "added \(subject)"
-    case .userLeft: isSelf ? "left" : "removed \(subject)"
-    }
+    let act = message.act(title: subject, user: subject)
+    return act ?? (message.systemKind == .unreadable ? "sent a message that this version of dm cannot read" : nil)
   }
 
   /// The text of a message or of an announcement; empty for a message that has only attachments.

@@ -50,7 +50,7 @@ extension DMTail {
     query.mentionsOnly = arguments[mentions]
     query.thread = try chosenThread(arguments, conversations)
     if arguments[notify] {
-      query.notifications = try call.notificationRule()
+      query.notifications = try NotificationRule(call.settings)
       query.unmutedOnly = true
       query.kinds.formIntersection([.message, .hub])
     }

@@ -114,25 +114,25 @@ exits 64 "text has no members" dm-tail +ops --text --all-fields
 
 # Of which messages a user is notified.
 since=$(dm-tail --cursor start --peek --json | jq -r .cursor | tail -n 1)
-told() { dm-tail --cursor "$since" --notify | jq -r 'select(.type == "message").text' | paste -sd ,; }
+notified() { dm-tail --cursor "$since" --notify | jq -r 'select(.type == "message").text' | paste -sd ,; }
 say alice 'the build is red'
 say carol 'see the REBUILD, @bob'
 dm-send -q --as alice bob 'in private'
 say bob 'my own, @bob'
 dm-send -q carol 'my own'
-is "$(told)" "see the REBUILD, @bob,in private" "--notify: mentions and direct messages of others"
-is "$(DM_NOTIFY=all told)" "the build is red,see the REBUILD, @bob,in private" "or all"
-is "$(DM_KEYWORDS='deploy, Build is' told)" "the build is red,see the REBUILD, @bob,in private" "those with a keyword"
-is "$(DM_KEYWORDS='build i, ed' told)" "see the REBUILD, @bob,in private" "as whole words"
+is "$(notified)" "see the REBUILD, @bob,in private" "--notify: mentions and direct messages of others"
+is "$(DM_NOTIFY=all notified)" "the build is red,see the REBUILD, @bob,in private" "or all"
+is "$(DM_KEYWORDS='deploy, Build is' notified)" "the build is red,see the REBUILD, @bob,in private" "those with a keyword"
+is "$(DM_KEYWORDS='build i, ed' notified)" "see the REBUILD, @bob,in private" "as whole words"
 hour=$(date +%H)
-is "$(DM_QUIET="$hour:00-$(printf %02d $(((${hour#0} + 2) % 24))):00" told)" "" "nothing in the quiet hours"
-is "$(DM_QUIET="$(printf %02d $(((${hour#0} + 2) % 24))):00-$(printf %02d $(((${hour#0} + 3) % 24))):00" told)" \
+is "$(DM_QUIET="$hour:00-$(printf %02d $(((${hour#0} + 2) % 24))):00" notified)" "" "nothing in the quiet hours"
+is "$(DM_QUIET="$(printf %02d $(((${hour#0} + 2) % 24))):00-$(printf %02d $(((${hour#0} + 3) % 24))):00" notified)" \
   "see the REBUILD, @bob,in private" "which are not now"
 dm-conversation -q mute +ops
-is "$(told)" "in private" "nothing of muted conversations"
+is "$(notified)" "in private" "nothing of muted conversations"
 dm-conversation -q unmute +ops
 dm-read -q alice --all
-is "$(told)" "see the REBUILD, @bob" "nothing that was read"
+is "$(notified)" "see the REBUILD, @bob" "nothing that was read"
 follow dm-tail -f --notify
 is "$(line .type)" caught_up "--notify -f begins with no history"
 say alice 'nothing to see'

@@ -205,7 +205,7 @@ NTFY_PAUSE=0 "$examples/ntfy" "$topic" 3<&- 2>said &
 ntfy=$!
 is "$(line)" caught_up "ntfy starts"
 dm-send -q --as alice bob 'secret words'
-is "$(line)" '[503,"phone","alice wrote to you","a message",null]' "what others write is told, without its text"
+is "$(line)" '[503,"phone","alice wrote to you","a message",null]' "a message of others is a notification without its text"
 is "$(line)" '[200,"phone","alice wrote to you","a message",null]' "again, if the server could not"
 kill "$ntfy"
 leave

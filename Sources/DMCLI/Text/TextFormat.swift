@@ -134,17 +134,11 @@ package enum TextFormat {
       return hasExpired ? "expired, by \(sender)" : "deleted by \(sender)"
     }
     let title = Mark.body(plain(message.subject ?? ""))
-    let isSelf = message.subject == message.sender.description
     let subject = people.name(of: Handle(stored: message.subject ?? ""))
-    return switch message.systemKind {
-    case nil: nil
-    case .conversationCreated: "-- \(sender) created the group \(title.isEmpty ? "" : "\(title) ")--"
-    case .titleChanged: "-- \(sender) changed the title to \(title) --"
-    case .historyImported: "-- \(sender) imported history --"
-    case .unreadable: "\(sender) (cannot be read by this version of dm; update it)"
-    case .userJoined: "-- \(sender) added \(subject) --"
-    case .userLeft: isSelf ? "-- \(sender) left --" : "-- \(sender) removed \(subject) --"
+    guard let act = message.act(title: title, user: subject) else {
+      return "\(sender) (cannot be read by this version of dm; update it)"
     }
+    return "-- \(sender) \(act) --"
   }
 
   package static func line(_ deletion: Deletion, in prefix: String = "") -> String {

@@ -24,9 +24,10 @@ extension Session {
   fileprivate func pinned(in conversations: [ConversationReference]) throws -> [(id: Identifier, seqs: [Int])] {
     var keys = try conversations.map { try find($0).key }
     if keys.isEmpty { keys = try store.pins.conversations(of: me) }
-    return try keys.enumerated().filter { !keys[..<$0.offset].contains($0.element) }.map {
-      (try store.conversations.id($0.element), try store.pins.all(in: $0.element).keys.sorted())
-    }.filter { !$0.seqs.isEmpty }
+    var seen: Set<ConversationKey> = []
+    return try keys.filter { seen.insert($0).inserted }.map { key in
+      (try store.conversations.id(key), try store.pins.all(in: key).keys.sorted())
+    }
   }
 
   /// - Throws: `not_allowed` if the conversation has as many pinned messages as it may have.
