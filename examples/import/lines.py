@@ -157,6 +157,27 @@ class Importer:
         """Counts something that was read and that is to be kept or left out."""
         self.read += 1
 
+    def json(self, export, name):
+        """The value of a JSON file of an export; None if it cannot be read, which counts as left out."""
+        try:
+            value = export.json(name)
+        except sources.Unreadable as error:
+            self.entry()
+            return self.leave('files that cannot be read', str(error))
+        return [] if value is None else value
+
+    def each(self, items, place_of, read):
+        """What `read` makes of each item and its place; items of which it makes nothing are left out."""
+        made = []
+        for number, item in enumerate(items, 1):
+            place = place_of(number, item)
+            self.entry()
+            try:
+                made.append(read(item, place))
+            except UNEXPECTED:
+                self.leave('messages whose fields cannot be read', place)
+        return [value for value in made if value]
+
     def message(self, conversation, key, sender, time, text, place, reply=None, files=(), id=None):
         """Writes a message, and returns its nonce.
 

@@ -7,7 +7,6 @@ from an encrypted chat has participants, threadName and messages with senderName
 import os
 import re
 import lines
-import sources
 
 MEDIA = ('photos', 'videos', 'audio_files', 'files', 'gifs')
 NAMES = re.compile(r'(^|/)(message_\d+|[^/]+_\d+)\.json$')
@@ -30,12 +29,11 @@ class Threads:
         for name in export.names():
             if not (export.single or NAMES.search(name)):
                 continue
+            data = importer.json(export, name)
+            if data is None:
+                continue
             try:
-                data = export.json(name)
                 self.add(name, data)
-            except sources.Unreadable as error:
-                importer.entry()
-                importer.leave('files that cannot be read', str(error))
             except lines.UNEXPECTED:
                 importer.entry()
                 importer.leave('files that are not of messages', name)
@@ -76,15 +74,10 @@ class Threads:
                 self.importer.settle('messages of chats whose fields cannot be read', thread['messages'][0][0])
 
     def write_thread(self, key, thread):
-        importer, read = self.importer, []
-        for file, number, message in thread['messages']:
-            place = f'{file}, message {number}'
-            importer.entry()
-            try:
-                if made := self.message(message, place, thread):
-                    read.append(made)
-            except lines.UNEXPECTED:
-                importer.leave('messages whose fields cannot be read', place)
+        importer = self.importer
+        read = importer.each(
+            thread['messages'], lambda _, item: f'{item[0]}, message {item[1]}',
+            lambda item, place: self.message(item[2], place, thread))
         if not read:
             return
         people = dict.fromkeys(thread['people'] + [sender for sender, *_ in read])
