@@ -239,7 +239,8 @@ package final class Administrator {
 
   /// Sends members to another address of the hub; if `address` is nil, cancels the move.
   ///
-  /// After a move, the hub accepts no changes on this server, and no member is connected to it.
+  /// After a move, the hub accepts no changes on this server, and the connections that members had are ended. A member
+  /// that connects again gets the address.
   ///
   /// - Parameter authority: the certificate, in PEM, of the authority that signed the new server's certificate; nil if
   ///   the authority stays the same.
