@@ -27,11 +27,12 @@ package enum Migration {
   package static let schema = PackageResources.schema_sql
 
   /// The SQL that creates the additional tables of a store that is linked to a hub.
-  package static let linked = [PackageResources.linked_sql, linkedFiles, linkedOwnState, linkedMachine, linkedFloor]
+  package static let linked = [PackageResources.linked_sql, linkedFiles, linkedOwnState, linkedMachine, linkedFloor, linkedPending]
   fileprivate static let linkedFiles = PackageResources.linked_files_sql
   fileprivate static let linkedOwnState = PackageResources.linked_own_state_sql
   fileprivate static let linkedMachine = PackageResources.linked_machine_sql
   fileprivate static let linkedFloor = PackageResources.linked_floor_sql
+  fileprivate static let linkedPending = PackageResources.linked_pending_sql
   package static let linkedTables: Set = [
     "hub", "hub_person", "hub_conversation", "outbox", "waiting", "message_alias", "hub_base", "hub_unreadable",
     "hub_known", "hub_file", "hub_attachment", "hub_own_state", "hub_floor", "hub_page",
@@ -144,6 +145,7 @@ extension Store {
     if done < 12 { try connection.execute(String(decoding: Migration.linkedOwnState, as: UTF8.self)) }
     if done < 13 { try connection.execute(String(decoding: Migration.linkedMachine, as: UTF8.self)) }
     if done < 14 { try connection.execute(String(decoding: Migration.linkedFloor, as: UTF8.self)) }
+    if done < 17 { try connection.execute(String(decoding: Migration.linkedPending, as: UTF8.self)) }
     // The profiles are read again, because earlier versions ignored the pictures in them.
     if done < 15 { try connection.execute("UPDATE hub SET people_rev = 0") }
   }

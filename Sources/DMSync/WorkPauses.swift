@@ -10,6 +10,8 @@ struct WorkPauses {
 
   private static let shortest: Int64 = 15_000
   private static let longest: Int64 = 120_000
+  /// Operations that come at longer intervals are not grouped.
+  private static let interval: Int64 = 10_000
 
   /// When the next push or pull may begin.
   ///
@@ -19,11 +21,12 @@ struct WorkPauses {
 
   /// Records a push or pull that began at `time`.
   ///
-  /// The pause grows while each push has several operations, so that operations queued at short intervals are pushed in
-  /// larger groups.
+  /// The pause grows while operations are queued at intervals of less than ten milliseconds, so that they are pushed in
+  /// larger groups. The number of operations in a push alone would not tell, because a long pause makes each group large.
   mutating func note(pushed: Int, at time: Int64) {
+    let isFast = pushed > 1 && time - lastPush < Int64(pushed) * Self.interval
     lastWork = time
     if pushed > 0 { lastPush = time }
-    pause = pushed > 1 ? min(2 * pause, Self.longest) : Self.shortest
+    pause = isFast ? min(2 * pause, Self.longest) : Self.shortest
   }
 }

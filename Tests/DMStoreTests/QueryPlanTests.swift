@@ -7,9 +7,10 @@ import Testing
 @testable import TestSupport
 
 @Suite struct QueryPlanTests {
-  private func plan(of sql: String) throws -> String {
+  private func plan(of sql: String, isLinked: Bool = false) throws -> String {
     let directory = try TemporaryStore()
     let store = try #require(try Store.open(directory.location))
+    if isLinked { for step in Migration.linked { try store.connection.execute(String(decoding: step, as: UTF8.self)) } }
     var statement = try store.connection.prepare(text: "EXPLAIN QUERY PLAN \(sql)")
     var plan = ""
     while try statement.step() { plan += statement.text(3) + "\n" }
@@ -48,6 +49,17 @@ import Testing
     let all = try plan(of: "\(Pins.conversationsOfUser)")
     #expect(all.contains("SEARCH p USING COVERING INDEX participant_activity (user=?)"), "\(all)")
     #expect(all.contains("SEARCH x USING PRIMARY KEY (conversation=?)"), "\(all)")
+  }
+
+  @Test func `the operations that wait for a hub are found without reading those that are done`() throws {
+    for sql in [
+      "\(Outbox.nextPostponed)", "UPDATE outbox SET state = 0 WHERE state < 3 AND (state = 1 OR ?1 AND state = 2)",
+    ] {
+      let plan = try plan(of: sql, isLinked: true)
+      #expect(plan.contains("INDEX outbox_open"), "\(plan)")
+    }
+    let one = try plan(of: "SELECT * FROM outbox \(Outbox.pendingOfOne)", isLinked: true)
+    #expect(one == "SEARCH outbox USING INDEX outbox_pending (conversation=?)\n", "\(one)")
   }
 
   @Test func `the answers of a thread are read from one part of a conversation`() throws {

@@ -125,9 +125,13 @@ begin
     end if;
     return query select answer.conv, answer.id, answer.rev, answer.duplicate, answer.error, answer.retry_at;
   end loop;
-  select exists (select from dm.entry e where e.expires_at <= now() and e.payload is not null),
+  -- These are the first rows of indexes. The conditions alone would be looked for in the whole tables as long as PostgreSQL
+  -- has no statistics of them, such as after a restore.
+  select (select e.expires_at from dm.entry e where e.expires_at is not null and e.payload is not null
+        order by e.expires_at limit 1) <= now(),
       exists (select from dm.detached)
-        or exists (select from dm.file f where f.unused_at < now() - interval '7 days')
+        or (select f.unused_at from dm.file f where f.unused_at is not null order by f.unused_at limit 1)
+          < now() - interval '7 days'
     into has_expired, has_files;
   if has_expired then perform dm.erase_expired(); end if;
   if has_files then perform dm.erase_file(); end if;

@@ -137,9 +137,13 @@ package struct Outbox {
     try rows("WHERE target = ? AND state < 4 ORDER BY id") { $0.bind(target) }
   }
 
+  // Most operations are done, so each query that looks for others has the condition of an index that holds no done ones.
+
+  static let pendingOfOne = "WHERE conversation = ? AND state < 4 ORDER BY id"
+
   /// The operations in a conversation that are not done, oldest first.
   package func pending(in conversation: ConversationKey) throws -> [Row] {
-    try rows("WHERE conversation = ? AND state < 4 ORDER BY id") { $0.bind(conversation) }
+    try rows(Self.pendingOfOne) { $0.bind(conversation) }
   }
 
   /// The finished operations in a conversation that have an entry, and the finished reports, which have none; in the
@@ -204,7 +208,7 @@ package struct Outbox {
   ///
   /// - Parameter acknowledged: whether to queue acknowledged operations, too, because the state of the hub has changed.
   package func requeue(acknowledged: Bool) throws {
-    var update = try store.connection.prepare("UPDATE outbox SET state = 0 WHERE state = 1 OR ?1 AND state = 2")
+    var update = try store.connection.prepare("UPDATE outbox SET state = 0 WHERE state < 3 AND (state = 1 OR ?1 AND state = 2)")
     update.bind(acknowledged)
     try update.run()
   }
@@ -242,30 +246,9 @@ package struct Outbox {
 
   /// Marks as refused all operations that the hub has neither acknowledged nor refused.
   package func refuseQueued(_ fault: String) throws {
-    var update = try store.connection.prepare("UPDATE outbox SET state = 3, fault = ? WHERE state < 2")
+    var update = try store.connection.prepare("UPDATE outbox SET state = 3, fault = ? WHERE state < 3 AND state < 2")
     update.bind(fault)
     try update.run()
-  }
-
-  /// The earliest time at which a postponed operation is due; nil if none is postponed.
-  package func postponedUntil() throws -> Timestamp? {
-    var statement = try store.connection.prepare(
-      "SELECT min(not_before) FROM outbox WHERE state = 0 AND not_before > ? AND not_before < ?")
-    statement.bind(Timestamp.now)
-    statement.bind(Timestamp.forever)
-    return try statement.step() ? statement.optionalTimestamp(0) : nil
-  }
-
-  /// Queues an operation again, due at a time; if `isUndone`, the last attempt is not counted, because it had no effect.
-  package func postpone(_ key: OutboxKey, until time: Timestamp?, isUndone: Bool = false) throws {
-    var update = try store.connection.prepare(
-      "UPDATE outbox SET state = 0, fault = NULL, not_before = ?2, attempts = attempts - ?3 WHERE id = ?1 AND state < 4"
-    )
-    update.bind(key)
-    update.bind(time)
-    update.bind(isUndone)
-    try update.run()
-    store.rings = true
   }
 
   /// Replaces the arguments or the payload of an operation that the hub cannot have yet.
@@ -291,9 +274,4 @@ package struct Outbox {
     delete.bind(time)
     try delete.run()
   }
-}
-
-extension Outbox.Row {
-  /// Whether the operation is postponed because the user is over their quota; `Outbox.postponedUntil` has the same condition.
-  package var isPostponed: Bool { state == .queued && notBefore.map { $0 > .now && $0 < .forever } == true }
 }
