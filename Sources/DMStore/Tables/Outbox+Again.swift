@@ -72,7 +72,7 @@ extension Outbox {
     var update = try store.connection.prepare(
       """
       UPDATE outbox SET not_before = NULL, state = 0, fault = NULL
-      WHERE conversation = ? AND is_repeated AND (state = 0 OR state = 3 AND fault = 'other_members')
+      WHERE conversation = ? AND state < 4 AND is_repeated AND (state = 0 OR state = 3 AND fault = 'other_members')
       """)
     update.bind(conversation)
     try update.run()
