@@ -60,6 +60,8 @@ import Testing
     }
     let one = try plan(of: "SELECT * FROM outbox \(Outbox.pendingOfOne)", isLinked: true)
     #expect(one == "SEARCH outbox USING INDEX outbox_pending (conversation=?)\n", "\(one)")
+    let all = try plan(of: "SELECT * FROM outbox \(Outbox.allPending)", isLinked: true)
+    #expect(all.hasPrefix("SCAN outbox USING INDEX outbox_pending\n"), "\(all)")
   }
 
   @Test func `the answers of a thread are read from one part of a conversation`() throws {

@@ -96,4 +96,25 @@ struct PaceTests {
     #expect(pace.takeExpectedReceipts(at: 150) == [one])
     #expect(pace.receiptsExpectedAt == 200)
   }
+
+  /// The pause after the last of some pushes, each of which is given by its number of operations and its distance from the
+  /// push before it.
+  private func pause(after pushes: [(count: Int, interval: Int64)]) -> Int64 {
+    var pauses = WorkPauses()
+    var time: Int64 = 1_000_000
+    pauses.note(pushed: 1, at: time)
+    for (count, interval) in pushes {
+      time += interval
+      pauses.note(pushed: count, at: time)
+    }
+    return pauses.end(beforePush: true) - time
+  }
+
+  @Test func `fifty messages a second are pushed one by one, even after a push that took long`() {
+    #expect(pause(after: [(8, 160_000), (2, 40_000), (2, 40_000)]) == 15_000)
+  }
+
+  @Test func `two hundred messages a second are pushed in groups`() {
+    #expect(pause(after: [(3, 15_000), (6, 30_000), (12, 60_000), (24, 120_000)]) == 120_000)
+  }
 }
