@@ -18,8 +18,9 @@ struct Unseen {
     let me = messenger.identity.handle
     let unseen = try messages.filter { try $0.sender != me && !isIn($0.conversationID, messenger) }
     guard let first = unseen.first else { return nil }
-    let title = first.conversation.isGroup ? first.conversation.title : nil
-    let names = "'\(title.map { "+\($0)" } ?? first.conversation.reference)'"
+    // The user does not see the title, and the sender does.
+    let sender = Messenger(messenger.location, as: Messenger.Identity(first.sender, isLoginName: false))
+    let names = "'\(TextFormat.name(try sender.conversation(.id(first.conversationID)), for: first.sender))'"
     let place = unseen.count == 1 ? names : "\(unseen.count) of the conversations, such as \(names)"
     return "you are not in \(place); 'dm-list --as \(first.sender)' lists \(unseen.count == 1 ? "it" : "that one")"
       + (isExport ? "; to be in it, give your name there and '\(me)' to the importer's --map the first time" : "")

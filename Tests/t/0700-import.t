@@ -136,7 +136,7 @@ printf '%s\n' '{"type":"user","handle":"zoe"}' \
   '{"conversation":"later","sender":"z oe","text":"hi","created_at":"2019-01-01T00:00:01Z"}' >"$work/tried"
 before=$(sqlite3 "$DM_STORE/dm.sqlite" .dump)
 exits 1 "--dry-run" dm-import --dry-run --text "$work/tried"
-is "$out" "1 messages would be added, 0 there already" "says what would be added"
+is "$out" "1 message would be added, 0 there already" "says what would be added"
 like "$err" "*line 3: *'z oe'*" "and which line is wrong"
 is "$(sqlite3 "$DM_STORE/dm.sqlite" .dump)" "$before" "and changes nothing"
 is "$(dm-import --dry-run "$work/tried" 2>"$work/err" | jq -r '.type + " " + (.handle // .sender // .code)' | paste -sd ,)" \
