@@ -19,6 +19,8 @@ package struct Arguments: Sendable {
   var defaults: [String] = []
   /// The last option, if its value is missing.
   private(set) var unfinished: Declaration?
+  /// Whether the command line ends with an option that lacks its value.
+  package var isUnfinished: Bool { unfinished != nil }
   let command: Command
   /// The words of the command line, for errors that say what to type instead.
   let words: [String]

@@ -22,6 +22,8 @@ package final class Invocation {
   var freshness: HubFreshness?
   /// Whether the user was already warned that dm-sync cannot be started.
   var hasWarnedOfCarrier = false
+  /// The errors of lines that standard error has already; nil to print each error.
+  package var repeatedErrors: RepeatedErrors?
   private lazy var usageLog = UsageLog(command.name, warn)
   /// Whether warnings are kept until the end, because a window uses the terminal.
   package var keepsWarnings = false
@@ -160,9 +162,17 @@ package final class Invocation {
     if isJSON { try output.write(ErrorRecord(line: line, error, message: error.text)) }
   }
 
+  /// Reports the error of an operand as `fail(line:_:)` does that of a line.
+  package func fail(operand: String, _ error: DMError) throws {
+    count(error)
+    printError(command.name, error.text.contains(text: operand) ? error.text : "\(operand): \(error.text)")
+    if isJSON { try output.write(ErrorRecord(line: nil, error, message: error.text)) }
+  }
+
   /// Reports the error of an input line as `fail(line:_:)` does, but only on standard error.
   package func note(failure error: DMError, ofLine line: Int) {
     count(error)
+    if error.code != .malformedLine, repeatedErrors?.take(error.text) == true { return }
     let isJSONLess = !hasValidLine && failures.count == 1 && error.code == .malformedLine
     guard isJSONLess, failures[0].count > Self.malformedLimit else {
       return printError(command.name, "line \(line): \(error.text)\(command.optionHint(for: error, arguments))")

@@ -10,6 +10,15 @@ func sizeOfTerminal(descriptor: Int32) -> (columns: Int, rows: Int)? {
   return (Int(size.ws_col), Int(size.ws_row))
 }
 
+/// The size of a cell of the terminal in pixels; nil if the terminal does not report it.
+package var terminalCell: (width: Int, height: Int)? {
+  var size = winsize()
+  guard ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0, size.ws_row > 0,
+    size.ws_xpixel >= size.ws_col, size.ws_ypixel >= size.ws_row
+  else { return nil }
+  return (Int(size.ws_xpixel / size.ws_col), Int(size.ws_ypixel / size.ws_row))
+}
+
 package func isTerminal(descriptor: Int32) -> Bool { isatty(descriptor) == 1 }
 
 /// The size in bytes up to which a write to a pipe is atomic: PIPE_BUF (POSIX, write(2)).

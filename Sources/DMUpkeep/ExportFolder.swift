@@ -123,9 +123,14 @@ package final class ExportFolder {
   private func read() throws {
     let file = "\(path)/\(Self.list)"
     guard let bytes = readFile(file, limit: max(1, fileSize(file))) else { throw fileError(.inputOutput, "read", file) }
-    for line in bytes.split(separator: UInt8(ascii: "\n")) {
-      guard let entry = Exported(try JSONReader.object(line)) else {
-        throw DMError(.cannotCreate, "'\(file)' is not the list of an export; name another folder", subject: file)
+    let lines = bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
+    for (index, line) in lines.enumerated() where !line.isEmpty {
+      guard case .success(let object) = Result(catching: { try JSONReader.object(line) }),
+        let entry = Exported(object)
+      else {
+        throw DMError(
+          .cannotCreate, "line \(index + 1) of '\(file)' is damaged; name another folder, or remove '\(path)' first",
+          subject: file)
       }
       guard entry.format == format else {
         throw DMError(

@@ -22,7 +22,10 @@ final class Chat {
   init(_ call: Invocation, _ window: Window, _ reference: ConversationReference) throws {
     (self.call, self.window) = (call, window)
     let acts = try Conversing(try call.messenger(), reference, call.settings)
-    (loader, commands) = (Loader(acts), Commands(acts, pictures: try .ofTerminal()))
+    loader = Loader(acts)
+    commands = Commands(acts) { [settings = call.settings] in
+      try .ofTerminal(settings, hasSixels: window.showsSixels)
+    }
     history = CommandHistory(acts.messenger)
     let cursor: Cursor?
     (model, cursor) = try loader.begin(Self.layout(call, acts.messenger), commands: history.commands)
@@ -51,7 +54,7 @@ final class Chat {
   }
 
   private static func layout(_ call: Invocation, _ messenger: Messenger) throws -> Layout {
-    Layout(screen: try call.screen().fixed(), me: messenger.identity.handle, pictures: try .ofTerminal())
+    Layout(screen: try call.screen().fixed(), me: messenger.identity.handle)
   }
 
   /// Shows the conversation until the user leaves it, and saves the unsent text as the draft.
@@ -133,6 +136,10 @@ final class Chat {
       case .key(let key):
         if try !take(key), key == .enter { events = try keepKeys(in: events + window.events()) }
       case .resized: model.resize(try Self.layout(call, messenger))
+      case .interrupted:
+        if model.composition.endSearch() { continue }
+        window.interrupt()
+        model.leave(.quit)
       case .ended: model.leave(.quit)
       }
       // The next key may act on the messages on the screen, so these are updated first.
@@ -185,7 +192,9 @@ final class Chat {
     let text = model.composition.line.text
     let isConfirmed = model.takeAsked() == text
     if text.allSatisfy(\.isWhitespace) { return model.composition.finish() }
-    let outcome = try commands.perform(Entered(model.lineToEnter), replaces: isConfirmed) { [self] doing in
+    let outcome = try commands.perform(
+      Entered(model.lineToEnter), in: model.layout, replaces: isConfirmed
+    ) { [self] doing in
       if window.isInterrupted { throw usage("this was not done: you pressed Ctrl-C") }
       model.say("\(doing) …")
       draw()

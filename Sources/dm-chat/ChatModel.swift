@@ -32,7 +32,7 @@ struct ChatModel {
     case messages(before: [Message], after: [Message], marked: Int?)
     case opened(OpenedAttachment)
     /// One message, as text and with its picture.
-    case shown([String], ShownPicture?)
+    case shown([String], TerminalPicture?)
     /// A question, to which Enter says yes; the line stays as it is.
     case asks(String)
     case end(End)
@@ -50,6 +50,8 @@ struct ChatModel {
     var people = false
     /// The newest messages.
     var newest = false
+    /// The pinned messages, which a panel lists.
+    var pins = false
     /// The numbers of messages that have changed.
     var changed: [SeqRange] = []
   }
@@ -135,6 +137,10 @@ struct ChatModel {
 /// Changes of the model after events of the conversation.
 extension ChatModel {
   mutating func update(_ event: MessagingEvent) {
+    switch event {
+    case .messagePin, .messageUpdated, .messageDeleted, .gap: lack.pins = panel?.isOfPins == true
+    default: break
+    }
     switch event {
     case .message(let message, _):
       if conversation == nil { lack.conversation = true }
@@ -247,8 +253,8 @@ extension ChatModel {
       opened.append(program)
       say("opened")
     case .shown(let lines, let picture):
-      panel = Panel(lines, below: picture?.drawn(in: layout))
-      say(picture == nil || layout.pictures == nil ? "Esc back" : "/open opens it, Esc back")
+      panel = Panel(lines, below: picture)
+      say(picture == nil ? "Esc back" : "/open opens it, Esc back")
     case .notice(let text): say(text)
     case .offer(let message): offer(message)
     case .panel(let panel, let notice):

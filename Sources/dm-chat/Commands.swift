@@ -5,15 +5,18 @@ internal import DMKit
 struct Commands {
   let acts: Conversing
   /// How the terminal shows pictures; nil if it does not.
-  private let pictures: PictureProtocol?
+  private let pictures: () throws -> PictureProtocol?
 
-  init(_ acts: Conversing, pictures: PictureProtocol? = nil) { (self.acts, self.pictures) = (acts, pictures) }
+  init(_ acts: Conversing, pictures: @escaping () throws -> PictureProtocol? = { nil }) {
+    (self.acts, self.pictures) = (acts, pictures)
+  }
 
   /// - Parameters:
+  ///   - layout: the window, in which a picture must fit.
   ///   - replaces: whether `/save` may replace files.
   ///   - progress: called often during long work, with a description of the work.
   func perform(
-    _ entered: Entered, replaces: Bool = false, progress: @escaping (String) throws -> Void
+    _ entered: Entered, in layout: Layout, replaces: Bool = false, progress: @escaping (String) throws -> Void
   ) throws -> ChatModel.Outcome {
     guard case .command(let command, let rest) = entered else {
       if case .message(let text) = entered { try acts.send(text) }
@@ -25,11 +28,11 @@ struct Commands {
     case .react: try acts.react(rest)
     case .delete: try acts.delete(rest)
     case .forward: return .notice(try acts.forward(rest))
-    case .pin: try acts.pin(rest, true)
-    case .unpin: try acts.pin(rest, false)
+    case .pin: return .notice(try acts.pin(rest, true))
+    case .unpin: return .notice(try acts.pin(rest, false))
     case .pins: return try pins()
     case .show:
-      let (lines, picture) = try acts.show(rest, pictures, progress: progress)
+      let (lines, picture) = try acts.show(rest, pictures(), in: layout, progress: progress)
       return .shown(lines, picture)
     case .open: return .opened(try acts.open(rest, progress: progress))
     case .save: return try save(rest, replaces, progress)
@@ -72,9 +75,7 @@ struct Commands {
   private func pins() throws -> ChatModel.Outcome {
     let found = try acts.pins()
     if found.isEmpty { return .notice("nothing is pinned here; /pin and the number of a message pins it") }
-    return .panel(
-      Panel(hits: found.reversed()),
-      notice: "\(counted(found.count, "pinned message")); Up, Down and Enter go to one, Esc back")
+    return .panel(Panel(pins: found), notice: Panel.notice(pins: found.count))
   }
 
   /// Saves attachments; if a file has the name of one already, asks whether to replace the file.

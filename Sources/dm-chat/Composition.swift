@@ -46,6 +46,14 @@ struct Composition {
     return true
   }
 
+  /// Ends the search, and restores the line.
+  ///
+  /// - Returns: false if there is no search.
+  mutating func endSearch() -> Bool {
+    if search == nil { return false }
+    return search(.escape)
+  }
+
   var isOffered: Bool { line.text == offered?.text }
 
   /// The text to save as the draft when the user leaves; nil if it has only white space, or is the unchanged `offered`.

@@ -19,7 +19,7 @@ extension Conversing {
   ///   - replaces: whether to replace existing files.
   ///   - progress: called often while contents are fetched; an error that it throws ends the wait.
   /// - Returns: what was saved, for the user.
-  /// - Throws: `cannot_create` with the remedy `nameFileOrReplace` for a file that exists.
+  /// - Throws: `cannot_create`, with the remedy `nameFileOrReplace` for a file that exists.
   func save(_ words: String, replaces: Bool, progress: (String) throws -> Void) throws -> String {
     let (number, rest) = Entered.number(words)
     guard let number else { throw usage("write /save, the number of a message, and perhaps a file or folder") }
@@ -27,8 +27,14 @@ extension Conversing {
     let attachments = try attachments(of: number)
     try messenger.fetch(.content, of: attachments, settings, progress: progress)
     var saved: [String] = []
-    try messenger.save(.content, of: attachments, to: path.isEmpty ? "." : path, replacesAny: replaces) {
-      saved.append($0.path)
+    do {
+      try messenger.save(.content, of: attachments, to: path.isEmpty ? "." : path, replacesAny: replaces) {
+        saved.append($0.path)
+      }
+    } catch let error as DMError where error.code == .cannotCreate && error.remedy != .nameFileOrReplace {
+      // The words of its remedy would be those of dm-attach.
+      throw DMError(
+        error.code, "\(error.message); name another file or folder after '/save \(number)'", subject: error.subject)
     }
     return "saved " + (saved.count == 1 ? "as '\(saved[0])'" : "\(saved.count) files: \(saved.joined(separator: ", "))")
   }

@@ -131,8 +131,9 @@ struct Conversing {
     }
   }
 
-  func act(_ act: Edit.Act, on number: Int) throws {
-    for result in try messenger.edit([Edit(message(number), act)]) { _ = try result.get() }
+  @discardableResult
+  func act(_ act: Edit.Act, on number: Int) throws -> Edit.Outcome? {
+    try messenger.edit([Edit(message(number), act)]).first?.get()
   }
 
   /// - Returns: whether the conversation is muted now.
@@ -182,12 +183,16 @@ extension Conversing {
   }
 
   /// Pins a message for everybody in the conversation, or unpins it.
-  func pin(_ words: String, _ isPinned: Bool) throws {
+  ///
+  /// - Returns: what was done, because the message may not be on the screen.
+  func pin(_ words: String, _ isPinned: Bool) throws -> String {
     let (number, rest) = Entered.number(words)
     guard let number, rest.isEmpty else {
       throw usage("write /\(isPinned ? "pin" : "unpin") and the number of a message")
     }
-    try act(.pin(isPinned), on: number)
+    guard case .pin(let pin)? = try act(.pin(isPinned), on: number) else { return "" }
+    let isOther = pin.user != messenger.identity.handle
+    return isOther ? "\(pin.seq) is pinned already, by \(pin.user)" : "\(isPinned ? "pinned" : "unpinned") \(pin.seq)"
   }
 
   /// The pinned messages as lines of text, the newest pin first.

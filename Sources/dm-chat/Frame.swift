@@ -59,9 +59,6 @@ struct Layout {
   /// The screen, with the size that it had when this layout was made.
   let screen: Screen
   let me: Handle
-  /// How the terminal shows pictures; nil if it does not.
-  var pictures: PictureProtocol?
-
   var width: Int { screen.columns ?? 80 }
   var height: Int { screen.rows ?? 24 }
 

@@ -57,6 +57,7 @@ struct Loader {
     if lacksPeople, model.conversation != nil { model.loaded.take(try acts.participants()) }
     if model.lack.blocked { try lookForBlocked(&model) }
     if model.lack.names { model.typingNames = try model.typing.map(acts.messenger.shownName) }
+    if model.lack.pins { model.update(pins: try acts.pins()) }
     if model.lack.newest { model.loaded.replace(try pages.newest().messages) }
     let changed = model.loaded.held(coalesced(model.lack.changed.sorted { $0.lowerBound < $1.lowerBound }))
     if !changed.isEmpty { model.loaded.renew(changed, try pages.messages(changed)) }

@@ -10,6 +10,8 @@ struct Panel {
   private var chosen: Int?
   /// How many rows are below the screen; a number that is too large stands for the largest possible one.
   private var hidden: Int
+  /// Whether the lines are the pinned messages, and must be renewed when these change.
+  private(set) var isOfPins = false
   /// A picture above the lines.
   private var picture: TerminalPicture?
 
@@ -39,6 +41,22 @@ struct Panel {
   /// Lines about messages, the last of which is chosen first.
   init(hits: [(line: String, number: Int?)]) {
     (lines, numbers, chosen, hidden) = (hits.map(\.line), hits.map(\.number), hits.count - 1, 0)
+  }
+
+  /// The pinned messages, of which there is at least one.
+  ///
+  /// - Parameters:
+  ///   - pins: the lines and the numbers, the newest pin first.
+  ///   - number: the number of the message that is chosen, if it is pinned.
+  init(pins: [(line: String, number: Int?)], choosing number: Int? = nil) {
+    self.init(hits: pins.reversed())
+    chosen = numbers.lastIndex { $0 == number } ?? chosen
+    isOfPins = true
+  }
+
+  /// What the state line says about a number of pinned messages.
+  static func notice(pins count: Int) -> String {
+    "\(counted(count, "pinned message")); Up, Down and Enter go to one, Esc back"
   }
 
   private func rows(_ index: Int, _ layout: Layout) -> [[UInt8]] {
@@ -79,6 +97,20 @@ struct Panel {
 }
 
 extension ChatModel {
+  /// Renews the list of pinned messages.
+  ///
+  /// - Parameter pins: the lines and the numbers, the newest pin first.
+  mutating func update(pins: [(line: String, number: Int?)]) {
+    if pins.isEmpty {
+      panel = nil
+      return say("nothing is pinned here now")
+    }
+    panel = Panel(pins: pins, choosing: panel?.number)
+    let height = height
+    panel?.choose(0, height: height, layout)
+    say(Panel.notice(pins: pins.count))
+  }
+
   /// Applies a key to the hits of a search.
   ///
   /// - Returns: nil if the key does something else; otherwise the number of the message to show, or nil if there is none.

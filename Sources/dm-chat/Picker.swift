@@ -45,6 +45,9 @@ final class Picker {
       defer { window.putBack(events) }
       while let event = events.popFirst() {
         switch event {
+        case .interrupted:
+          window.interrupt()
+          return nil
         case .ended: return nil
         case .resized: continue
         case .key(.escape) where filter.isEmpty: return back

@@ -119,12 +119,12 @@ extension PlainChat {
       case .react: try acts.react(rest)
       case .delete: try acts.delete(rest)
       case .forward: return [try acts.forward(rest)]
-      case .pin: try acts.pin(rest, true)
-      case .unpin: try acts.pin(rest, false)
+      case .pin: return [try acts.pin(rest, true)]
+      case .unpin: return [try acts.pin(rest, false)]
       case .pins:
         let found = try acts.pins()
         return found.isEmpty ? ["nothing is pinned here"] : found.reversed().map(\.line)
-      case .show: return try acts.show(rest, nil) { _ in }.lines
+      case .show: return try acts.show(rest, nil, in: nil) { _ in }.lines
       case .open: _ = try acts.open(rest) { _ in }
       case .save: return [try acts.save(rest, replaces: false) { _ in }]
       case .who: return try acts.who().lines

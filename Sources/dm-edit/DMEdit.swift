@@ -88,7 +88,7 @@ package struct DMEdit: Program {
       case .success(let outcome): try call.print(outcome) { text(of: $0, for: messenger.identity.handle) }
       case .failure(let error):
         if batch.count == 1 { throw error }
-        try call.fail(line: index + 1, error)
+        try call.fail(operand: batch[index].typed.description, error)
       }
     }
   }

@@ -61,6 +61,11 @@ final class Job {
     return entry
   }
 
+  /// Makes the record count only some of the messages that were read.
+  func countOnly(_ messages: [Message]) {
+    (entry.messages, entry.first, entry.last) = (messages.count, messages.first?.createdAt, messages.last?.createdAt)
+  }
+
   /// Calls `body` with each batch of messages, oldest first.
   func eachBatch(_ body: ([Message]) throws -> Void) throws {
     let history = try messenger.history(query)
@@ -85,6 +90,9 @@ final class Job {
   func finish(_ target: Target) throws { if try target.finish() { entry.written += 1 } }
 
   // MARK: Attachments
+
+  /// The path of the copy of an attachment, relative to the folder of the conversation; nil for standard output.
+  func path(of attachment: Attachment) -> String? { folder == nil ? nil : "files/\(SafeNames.file(for: attachment))" }
 
   /// Copies the content of an attachment into the folder, unless it is there.
   ///

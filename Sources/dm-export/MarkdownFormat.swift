@@ -8,7 +8,9 @@ internal import DMModel
 final class MarkdownFormat: Format {
   private struct Entry {
     let day: String
-    let bytes: [UInt8]
+    let message: Message
+    /// How many bytes the message takes at most.
+    let size: Int
   }
 
   private let job: Job
@@ -38,22 +40,25 @@ final class MarkdownFormat: Format {
   private static let leftOutRoom = 64
 
   func add(_ message: Message) throws {
-    let files = try message.attachments.map { try job.copy($0, of: message) }
+    guard let limit else { return try write(message) }
     var bytes: [UInt8] = []
-    bytes.add(message, files)
-    let entry = Entry(day: TextFormat.day(message.createdAt), bytes: bytes)
-    guard let limit else {
-      if entry.day != day { target.bytes.add(heading: entry.day) }
-      day = entry.day
-      target.bytes += bytes
-      return try target.drain()
-    }
-    size += bytes.count + (kept.last?.day == entry.day ? 0 : Self.headingLength)
+    bytes.add(message, message.attachments.map(job.path))
+    let entry = Entry(day: TextFormat.day(message.createdAt), message: message, size: bytes.count)
+    size += entry.size + (kept.last?.day == entry.day ? 0 : Self.headingLength)
     kept.append(entry)
     while size > limit, let first = kept.popFirst() {
-      size -= first.bytes.count + (kept.first?.day == first.day ? 0 : Self.headingLength)
+      size -= first.size + (kept.first?.day == first.day ? 0 : Self.headingLength)
       leftOut += 1
     }
+  }
+
+  /// Writes a message, and copies its files.
+  private func write(_ message: Message) throws {
+    let date = TextFormat.day(message.createdAt)
+    if date != day { target.bytes.add(heading: date) }
+    day = date
+    target.bytes.add(message, try message.attachments.map { try job.copy($0, of: message) })
+    try target.drain()
   }
 
   /// The bytes of the heading of a day.
@@ -61,11 +66,8 @@ final class MarkdownFormat: Format {
 
   func end() throws {
     if leftOut > 0 { target.bytes.add("\n\(counted(leftOut, "earlier message")) left out\n") }
-    for entry in kept {
-      if entry.day != day { target.bytes.add(heading: entry.day) }
-      day = entry.day
-      target.bytes += entry.bytes
-    }
+    if limit != nil { job.countOnly(kept.map(\.message)) }
+    for entry in kept { try write(entry.message) }
     try job.finish(target)
   }
 }

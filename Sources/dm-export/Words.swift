@@ -34,10 +34,11 @@ enum Words {
     return "\(seq) (\(sender)\(reply.text.map { ": " + TextFormat.oneLine($0) } ?? ""))"
   }
 
-  /// Whether and when a message was edited, forwarded, or expires.
+  /// Who pinned a message, and whether and when it was edited, forwarded, or expires.
   static func notes(on message: Message) -> [String] {
     var notes: [String] = []
     if let sender = message.forwardedFrom { notes.append("forwarded from \(visible(sender.description))") }
+    if let pin = message.pin { notes.append("pinned by \(visible(pin.user.description))") }
     if let time = message.editedAt { notes.append("edited \(TextFormat.dateAndTime(time))") }
     if let time = message.expiresAt { notes.append("expires \(TextFormat.dateAndTime(time))") }
     if message.seq == nil { notes.append("not sent yet") }

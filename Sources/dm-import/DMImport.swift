@@ -27,13 +27,15 @@ package struct DMImport: Program {
     ], reads: "import_line", writes: ["message", "conversation", "user", "error"])
 
   package static func run(_ call: Invocation) throws {
-    if try call.arguments[from] == "" { return try call.output.write(Export.list) }
+    if try call.arguments[from] == "" { return try list(call) }
     let export = try Export(call)
     let path = export == nil ? try file(call) : nil
     let rehearsal = try call.arguments[dryRun] ? Rehearsal(of: call.messenger()) : nil
     let messenger = try rehearsal?.messenger ?? call.messenger()
     let files = try ImportedFiles(call, messenger)
     var counts = Counts(areTried: rehearsal != nil)
+    var unseen = Unseen()
+    call.repeatedErrors = RepeatedErrors()
     let progress = Progress(call)
     let areSame = call.arguments[sameUsers]
     try call.answerLines(of: path) { line, _ in
@@ -53,17 +55,37 @@ package struct DMImport: Program {
       case .conversation(let conversation): try call.print(conversation) { _ in nil }
       case .message(let message):
         if message.isDuplicate { counts.duplicates += 1 } else { counts.added += 1 }
+        unseen.add(message)
         try call.print(message, line: line) { _ in nil }
       }
     } progress: {
-      progress.show("\($0) lines")
+      progress.show(counted($0, "line"))
     }
     progress.clear()
+    try report(counts, call)
+    try advise(unseen.advice(messenger, isExport: export != nil), isExport: export != nil, call)
+    try export?.finish(call.output)
+  }
+
+  private static func advise(_ advice: String?, isExport: Bool, _ call: Invocation) throws {
+    guard let advice, !call.isQuiet else { return }
+    if isExport { printError(command.name, advice) } else { try call.note(advice) }
+  }
+
+  private static func report(_ counts: Counts, _ call: Invocation) throws {
     if !call.isJSON, !call.isQuiet { try call.output.write("\(counts.text)\n") }
+    for line in call.repeatedErrors?.lines ?? [] { printError(command.name, line) }
     // If only one line failed, the error of that line is enough.
     let failed = call.failures.reduce(0) { $0 + $1.count }
     if failed > 1 { printError(command.name, "\(counts.text); \(failed) lines failed: \(codes(call.failures))") }
-    try export?.finish(call.output)
+  }
+
+  /// Prints the importers, if `--from` is the last word and there is nothing to read.
+  private static func list(_ call: Invocation) throws {
+    guard call.arguments.isUnfinished, call.arguments.operands.isEmpty else {
+      throw usage("'--from' needs a value: NAME; 'dm-import --from' lists the importers")
+    }
+    try call.output.write(Export.list)
   }
 
   /// The file to read; nil for standard input.
@@ -82,7 +104,7 @@ package struct DMImport: Program {
     var added = 0
     var duplicates = 0
 
-    var text: String { "\(added) messages \(areTried ? "would be " : "")added, \(duplicates) there already" }
+    var text: String { "\(counted(added, "message")) \(areTried ? "would be " : "")added, \(duplicates) there already" }
   }
 
   private static func codes(_ failures: [(code: DMError.Code, count: Int)]) -> String {

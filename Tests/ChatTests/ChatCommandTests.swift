@@ -121,6 +121,9 @@ import Testing
       #expect(window.state.contains(fault), "\(line): \(window.state)")
       try window.press(.deleteToStart)
     }
+    try window.enter("/save 4 /nowhere/x")
+    let state = window.state.split(separator: " ").joined(separator: " ")
+    #expect(state.contains("'/nowhere'") && state.contains("name another file or folder after '/save 4'"), "\(state)")
   }
 
   @Test func `only attachments that are shown and not run are opened, under a name of plain ASCII`() throws {

@@ -53,18 +53,43 @@ import Testing
   @Test func `pins are made, listed and removed, and the pin of another user is shown with its message`() throws {
     var window = try window()
     try window.enter("/pin 1")
+    #expect(window.state == "-- pinned 1 --")
     #expect(try window.messenger.message("bob:1").pin?.user.description == "alice")
     _ = try bob.edit([Edit(MessageReference("alice:2"), .pin(true))])
     try window.follow()
     #expect(window.conversation.contains { $0.contains("(pinned by bob)") })
     try window.enter("/pins")
     #expect(window.state.contains("2 pinned messages"))
+    try window.enter("/pin 2")
+    #expect(window.state == "-- 2 is pinned already, by bob --")
     try window.enter("/unpin 2")
+    #expect(window.state == "-- unpinned 2 --")
     try window.enter("/unpin 1")
     try window.enter("/pins")
     #expect(window.state.contains("nothing is pinned here"))
     try window.enter("/pin one")
     #expect(window.state.contains("write /pin and the number of a message"))
+  }
+
+  @Test func `an open list of pins follows the changes of others, and the same message stays chosen`() throws {
+    var window = try window()
+    func pin(_ number: Int, _ isPinned: Bool) throws {
+      _ = try bob.edit([Edit(MessageReference("alice:\(number)"), .pin(isPinned))])
+      try window.follow()
+    }
+    try window.enter("/pin 1")
+    try window.enter("/pins")
+    try pin(2, true)
+    #expect(window.texts == ["one", "two"] && window.state.contains("2 pinned messages"))
+    #expect(window.conversation[0].hasPrefix("> ") && window.conversation[1].hasPrefix("  "))
+    _ = try bob.edit([Edit(MessageReference("alice:2"), .text("zwei"))])
+    try window.follow()
+    #expect(window.texts == ["one", "zwei"])
+    try pin(1, false)
+    #expect(window.texts == ["zwei"] && window.state.contains("1 pinned message;"))
+    try bob.delete("alice:2", forEveryone: true)
+    try window.follow()
+    #expect(window.model.panel == nil && window.state == "-- nothing is pinned here now --")
   }
 
   @Test func `an edit, a reaction and a deletion change the rows of their message`() throws {

@@ -12,6 +12,7 @@ struct ChatFixture {
   let messenger: Messenger
   let loader: Loader
   private let follower: Follower
+  private let pictures: PictureProtocol?
   var model: ChatModel
 
   init(
@@ -19,10 +20,11 @@ struct ChatFixture {
     pictures: PictureProtocol? = nil
   ) throws {
     messenger = try store.messenger(name)
+    self.pictures = pictures
     let reference = try ConversationReference(conversation)
     loader = Loader(try Conversing(messenger, reference))
     let screen = try Screen(.never, isPlain: false).fixed(columns: columns, rows: rows)
-    let (model, cursor) = try loader.begin(Layout(screen: screen, me: messenger.identity.handle, pictures: pictures))
+    let (model, cursor) = try loader.begin(Layout(screen: screen, me: messenger.identity.handle))
     self.model = model
     var query = EventQuery([loader.acts.conversation], from: cursor.map { .cursor($0) } ?? .start)
     query.kinds = Set(MessagingEvent.Kind.allCases)
@@ -66,8 +68,8 @@ struct ChatFixture {
     model.closePanel()
     let text = model.composition.line.text
     let isConfirmed = model.takeAsked() == text
-    let commands = Commands(loader.acts, pictures: model.layout.pictures)
-    model.update(try commands.perform(Entered(text), replaces: isConfirmed) { _ in })
+    let commands = Commands(loader.acts) { [pictures] in pictures }
+    model.update(try commands.perform(Entered(text), in: model.layout, replaces: isConfirmed) { _ in })
   }
 
   mutating func type(_ text: String) throws { for character in text { try press(.character(character)) } }

@@ -86,6 +86,22 @@ is "$(printf '%s' "$out" | jq -r '.text // .handle // .code // (.attachments | m
 is "$(printf '%s\n' "$err" | tail -n 1)" \
   "dm-import: 4 messages added, 0 there already; 2 lines failed: 1 out_of_order, 1 unknown_file" "and summed up at the end"
 is "$(printf '%s' "$out" | jq -r 'select(.code) | .nonce' | paste -sd ' ')" "4 6" "what failed is named by its nonce"
+{
+  printf '{"type":"user","handle":"bob"}\n'
+  for i in 1 2 3 4 5; do
+    printf '{"conversation":"+flood","sender":"bob","text":"%s","created_at":"2020-01-01T10:00:0%sZ","nonce":"f%s"}\n' $i $i $i
+  done
+} >flood
+dm-user -q --as ann --store "$work/flooded" add ann
+dm-user -q --as ann --store "$work/flooded" add bob
+exits 1 "lines that fail because one before them failed" dm-import --as ann --store "$work/flooded" flood
+is "$(printf '%s\n' "$err" | sed 's/may be somebody else.*/…/')" "dm-import: line 2: the store has a user 'bob', who …
+dm-import: line 3: a line of the conversation '+flood' failed, so those after it do, too
+dm-import: 3 more lines: a line of the conversation '+flood' failed, so those after it do, too
+dm-import: 0 messages added, 0 there already; 5 lines failed: 5 handle_taken" "are counted"
+is "$(printf '%s\n' "$out" | jq -r 'select(.code).line' | paste -sd ' ')" "2 3 4 5 6" "and each is answered"
+is "$(tail -n 1 flood | dm-import --as ann --store "$work/flooded" --same-users --text)" "1 message added, 0 there already" \
+  "one message is not several"
 is "$(dm-tail --as cem +log -n all --peek | jq -r '[.sender_name // .sender, .text, .created_at[11:]] | join(" ")')" \
   "Bob Smith one 10:00:00.000000Z
 cem two 10:00:00.000001Z
@@ -120,7 +136,7 @@ printf '%s\n' '{"type":"user","handle":"zoe"}' \
   '{"conversation":"later","sender":"z oe","text":"hi","created_at":"2019-01-01T00:00:01Z"}' >"$work/tried"
 before=$(sqlite3 "$DM_STORE/dm.sqlite" .dump)
 exits 1 "--dry-run" dm-import --dry-run --text "$work/tried"
-is "$out" "1 messages would be added, 0 there already" "says what would be added"
+is "$out" "1 message would be added, 0 there already" "says what would be added"
 like "$err" "*line 3: *'z oe'*" "and which line is wrong"
 is "$(sqlite3 "$DM_STORE/dm.sqlite" .dump)" "$before" "and changes nothing"
 is "$(dm-import --dry-run "$work/tried" 2>"$work/err" | jq -r '.type + " " + (.handle // .sender // .code)' | paste -sd ,)" \

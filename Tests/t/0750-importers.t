@@ -164,6 +164,14 @@ exits 1 "a nick of a user among others" dm-import "$work/lines"
 exits 0 "who is the same" dm-import --same-users "$work/lines"
 is "$(dm-tail --as nia '+#many' -n all --peek | jq -r .text | paste -sd ' ')" "one two three" "loses nothing by that"
 
+# An export of which a file is damaged.
+cp -R slack damaged
+printf '[\n{"type": "message"' >damaged/harbour/2022-01-02.json
+from slack damaged
+is "$(sed -n 's/.*files that cannot be read left out: //p' "$work/report")" \
+  "1; the first: harbour/2022-01-02.json, line 2: it is not JSON; export it again, or correct the line" \
+  "is named, with the line"
+
 # An export that names what is not in it.
 mkdir -p outside/inner
 cp -R slack hostile

@@ -11,6 +11,13 @@ PATH="$work/prefix/bin:$PATH"
 
 exits 0 "--from without a name" dm-import --text --from
 is "$(printf '%s\n' "$out" | cut -d ' ' -f 1)" "$(find "$import/" -type f ! -name '*.*' | sed 's,.*/,,' | sort)" "lists the importers"
+for empty in '' =; do
+  exits 64 "--from with an empty name" dm-import "--from$empty" ''
+  like "$err" "dm-import: '--from' needs a value: NAME; *" "is an error"
+done
+exits 64 "--from after a file" dm-import history.jsonl --from
+like "$err" "dm-import: '--from' needs a value: NAME; *" "needs a name"
+is "$out" "" "and lists nothing"
 exits 64 "an unknown name" dm-import --from icq x
 like "$err" "*no importer is named 'icq'; one of: discord, *" "is an error with the names"
 exits 64 "an option of an importer without --from" dm-import --direct x
@@ -21,7 +28,26 @@ printf '12/31/21, 10:00 - Bob: one\n12/31/21, 10:01 - Ann: two\n' >'WhatsApp Cha
 exits 0 "--dry-run" dm-import --from whatsapp 'WhatsApp Chat with Bob.txt' --direct --dry-run
 like "$err" "*conversations: 1*ann and bob (direct): messages: 2, from 2021-12-31 to 2021-12-31*" "prints what would be made"
 is "$(printf '%s\n' "$out" | jq -r 'select(.type == "message") | .text' | paste -sd ' ') $(messages)" "one two 0" "and makes nothing"
+
+# The map.
+printf 'Zoe\tzoe\n\nAnn ann\n' >names.tsv
+exits 65 "a wrong line of a map" dm-import --from whatsapp 'WhatsApp Chat with Bob.txt' --map names.tsv
+like "$err" "whatsapp: 'names.tsv', line 3: expected a name of the export, a tab and a handle; *" "is an error"
+is "$out" "" "and adds nothing"
+printf 'Ann\tann\r\nAnn\tann\nAnn\tanna\n' >names.tsv
+exits 65 "a name with two handles" dm-import --from whatsapp 'WhatsApp Chat with Bob.txt' --map names.tsv
+like "$err" "whatsapp: 'names.tsv', line 3: line 1 has another handle for this name; *" "is an error"
+printf 'Zoe\tzoe\nAnn\talice\n' >names.tsv
+exits 0 "a name that the export does not have" dm-import --dry-run --from whatsapp 'WhatsApp Chat with Bob.txt' --map names.tsv
+like "$err" "*whatsapp: names of the map are not in the export: 1; the first: names.tsv, line 1*" "is counted"
+is "$(printf %s "$err" | grep -c 'you are not in')" 0 "and a user in the map is in the conversation"
+exits 66 "standard input as an export" dm-import --from whatsapp -
+like "$err" "whatsapp: an export cannot be read from standard input; save it to a file, and name that" "is an error"
+
 exits 0 "an export" dm-import --from whatsapp 'WhatsApp Chat with Bob.txt' --text
+like "$err" "*dm-import: you are not in '+Bob'; 'dm-list --as bob' lists it; to be in it, give your name there and 'alice' to *" \
+  "the user is told how to see what it made"
+is "$(dm-list --as bob | jq -r .title)" Bob "which is so"
 is "$out" "2 messages added, 0 there already" "is imported"
 like "$err" "*read: 2, kept: 2, left out: 0*" "and the importer reports"
 exits 66 "an export that is not there" dm-import --from whatsapp absent

@@ -14,6 +14,7 @@ dm-send -q +ops --attach "$examples/photo.jpg" 'a photo' 2>/dev/null
 printf '<script>alert(1)</script>' >evil.html
 dm-send -q +ops --as-file --attach evil.html 2>/dev/null
 dm-edit -q react --as carol 🎉 +ops:2
+dm-edit -q pin --as bob +ops:2
 
 # What lines, mails and pages could be broken with.
 hostile="$(printf '</p></script><script>alert(1)</script> <img src=x onerror=alert(2)> "onclick="alert(3)" \47 &lt; ]]> -->\n')
@@ -96,6 +97,8 @@ like "$(cat $page)" '*<b>Bob &lt;b&gt;Smith&lt;/b&gt; (bob)</b>*' "names are tex
 like "$(cat $page)" '*<img loading="lazy" src="files/*-photo.jpg" alt="photo.jpg" width="300" height="400"/>*' "pictures are shown"
 like "$(cat $page)" '*href="files/*-evil.html.bin"*' "a page that was attached is not opened by a browser"
 like "$(cat $page)" '*🎉 carol*' "with reactions"
+like "$(cat $page)" '*<article id="2" class="mine">*</a>, pinned by bob</p>*<article id="3">*' "and pins"
+is "$(grep -c 'pinned by' $page)" 1 "only of pinned messages"
 like "$(cat $page)" "*prefers-color-scheme: dark*@media print*" "dark, and on paper"
 for file in $(grep -o 'src="[^"]*"' $page | cut -d'"' -f2); do ok "what a page shows is there" test -f "html/ops/$file"; done
 # Where Chromium is installed, it opens the page: 300 MB are too much for the set-up of the tests.
@@ -114,6 +117,8 @@ text=$(cat markdown/ops/messages.md)
 is "$(echo "$text" | grep -c '^\*\*')" 7 "Markdown has a line above each message that no text can have"
 is "$(echo "$text" | grep -c '<script\|<img')" 0 "and no tags"
 is "$(echo "$text" | grep -c '^[^>*#!]')" 2 "other lines are only of reactions and files"
+like "$text" "*· 2, pinned by bob
+*" "pins are notes"
 like "$text" "*> one &amp; only*answers 2 (alice: one &amp; only)*<https://example.org/a?b=1&c=2>*" "with answers and links"
 like "$text" '*> \\# heading*> 1\\. list*> &gt; \\\*\\\*bob\\\*\\\**\[link\\\](javascript*' "and escapes"
 [ "$(dm-export +ops --to markdown --max-bytes 500 - | wc -c)" -le 500 ]
@@ -123,6 +128,18 @@ like "$(dm-export +ops --to markdown --max-bytes 2500 - | sed 's/xx*/x/')" "# +o
 6 earlier messages left out
 *
 > x end*" "have the newest messages"
+exits 0 "a folder with the newest messages" dm-export +ops --to markdown --max-bytes 2500 newest
+is "$(printf '%s' "$out" | jq -c '[.message_count, .attachments_count, .written_count, .first_at == .last_at]')" '[1,0,1,true]' \
+  "counts only these"
+[ ! -e newest/ops/files ]
+is $? 0 "and has only their files"
+exits 0 "with more bytes" dm-export +ops --to markdown --max-bytes 20k newest
+is "$(printf '%s' "$out" | jq -c '[.message_count, .attachments_count]') $(cat newest/ops/files/* | wc -c)" \
+  "[7,2] $(cat markdown/ops/files/* | wc -c)" "they are copied"
+for size in 700 1000 2400 3000 4000; do
+  [ "$(dm-export -q +ops --to markdown --max-bytes $size sized && wc -c <sized/ops/messages.md)" -le $size ]
+  is $? 0 "a file of at most $size bytes"
+done
 is "$(dm-export +ops --to markdown --since 3 --before 5 - | grep -c '^\*\*')" 2 "or those of a range"
 
 # Mail.
@@ -146,6 +163,7 @@ sys.stdout.write(texts[5].get_payload(decode=True).decode("utf-8"))
 PY
 exits 0 "Python reads the mailbox" python3 mail.py mbox/ops/messages.mbox
 is "$(echo "$out" | sed -n 1,2p | tr '\n' ' ')" "7 1 " "with all mails and answers"
+is "$(grep -c '^X-DM-Notes: pinned by bob' mbox/ops/messages.mbox)" 1 "and a note of a pin"
 is "$(echo "$out" | sed -n '3,5p')" "$(printf '%s' "$hostile" | head -n 3)" "and texts as they were written"
 is "$(grep -c '^From ' mbox/ops/messages.mbox)" 7 "no text begins a mail"
 cmp -s part-evil.html evil.html
@@ -205,6 +223,10 @@ like "$err" "*has all messages of *" "is refused"
 exits 73 "the folder of a store" dm-export bob --to html "$DM_STORE"
 exits 73 "or one in it" dm-export bob --to html "$DM_STORE/attachments/x"
 exits 73 "a file" dm-export bob --to html other/file
+cp -R all torn
+head -c 20 all/export.jsonl >>torn/export.jsonl
+exits 73 "a damaged list" dm-export bob --to html torn
+like "$err" "dm-export: line 5 of 'torn/export.jsonl' is damaged; name another folder, or remove 'torn' first" "is named with its line"
 exits 64 "no format" dm-export bob folder
 exits 64 "no folder" dm-export --to html bob
 exits 64 "a limit that no other format has" dm-export bob --to html --max-bytes 1k -

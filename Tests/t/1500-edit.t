@@ -179,6 +179,9 @@ leave
 # Pins.
 dm-send -q bob 'pin me'
 is "$(dm-edit pin bob:-1 | jq -c '[.type, .user, .is_pinned]')" '["message_pin","alice",true]' "a message is pinned"
+pinned=$(dm-list --pins | jq -c '[.pinned_by, .pinned_at]')
+is "$(dm-edit --as bob pin alice:-1 | jq -c '[.user, .changed_at]')" "$pinned" "pinning it again says who did, and when"
+is "$(printf '/pin -1\n' | dm-chat --as bob --plain alice | grep -c 'is pinned already, by alice')" 1 "as dm-chat does"
 is "$(dm-list --pins --as bob alice | jq -c '[.type, .text, .pinned_by, has("pinned_at")]')" \
   '["message","pin me","alice",true]' "for everybody"
 like "$(dm-list --pins --text --as bob)" "*alice (*pinned by alice*): pin me" "as text"
@@ -189,6 +192,15 @@ is "$(dm-tail --cursor start --peek --events message_pin bob | jq -r 'select(.ty
   "alice bob " "the stream has both changes"
 exits 64 "--pins does not go with a choice of conversations" dm-list --pins --unread
 exits 66 "nor has a group pins that is not there" dm-list --pins +nowhere
-is "$(printf '/pin -1\n/pins\n/unpin -1\n' | dm-chat --plain bob | tail -n 1 | grep -c 'pinned by you): pin me')" 1 \
+is "$(printf '/pin -1\n/pins\n/unpin -1\n' | dm-chat --plain bob | tail -n 3 | sed 's/.*pinned by you/pinned by you/; s/[0-9]\{1,\}$/N/' | paste -sd ,)" \
+  "pinned N,pinned by you): pin me,unpinned N" \
   "dm-chat pins and lists, too"
+
+# Several messages, of which some fail.
+dm-conversation -q create --title many bob
+seq 51 | dm-send -q +many --lines
+exits 1 "more pins than a conversation may have" dm-edit pin +many 2..52
+is "$err" "dm-edit: +many:52: '+many' has 50 pinned messages, and cannot have more; unpin one first" "are errors of their messages"
+is "$(printf '%s\n' "$out" | jq -c '[.type, .line]' | sort | uniq -c | tr -s ' \n' ' ')" ' 1 ["error",null] 50 ["message_pin",null] ' \
+  "and the others are pinned"
 done_testing

@@ -157,6 +157,11 @@ keys a Enter
 shows a '*> a text that is longer than*  the window*' 'and the window comes back'
 keys a BSpace
 seen '*  the window'
+keys a C-r
+text a firs
+shows a '*entered with*> /search first*' 'Ctrl-R searches'
+keys a C-c
+shows a '*  the window*' 'and Ctrl-C ends only the search'
 keys a C-c
 seen '*\$'
 is "$(dm-list --as alice bob | jq -r .draft_text)" 'a text that is longer than the window' 'Ctrl-C keeps the text as the draft'

@@ -34,6 +34,11 @@ def instant(text):
     return microseconds(time if time.tzinfo else time.replace(tzinfo=datetime.timezone.utc))
 
 
+def stamp(time):
+    """The time of ISO 8601 of microseconds since 1970."""
+    return f"{(EPOCH + datetime.timedelta(microseconds=time)).isoformat(timespec='microseconds')[:-6]}Z"
+
+
 def moment(time):
     """Checks microseconds since 1970: a whole number, of a time that dm accepts."""
     if type(time) is not int or not -62135596800 * 10**6 <= time < 253402300800 * 10**6:
@@ -50,6 +55,8 @@ def clean(text, limit):
 
 def plain(text):
     """A text that dm accepts: without NUL and halves of surrogate pairs."""
+    if text.isascii():
+        return text.replace('\0', '\ufffd')
     return text.encode('utf-16', 'surrogatepass').decode('utf-16', 'replace').replace('\0', '\ufffd')
 
 

@@ -25,9 +25,10 @@ import sys
 import unicodedata
 import uuid
 import sources
-from fields import EPOCH, UNEXPECTED, clean, entries, instant, microseconds, moment, pieces, plain, words
+from fields import EPOCH, UNEXPECTED, clean, entries, instant, microseconds, moment, pieces, plain, stamp, words
 
 FILES_LIMIT = 32  # files of a message
+encoded = json.JSONEncoder(ensure_ascii=False).encode
 
 
 class Arguments(argparse.ArgumentParser):
@@ -80,6 +81,22 @@ def export(path, options):
         fail(66, str(error))
 
 
+def handles(path):
+    """The names of a map, each with the number of its line and the handle. Ends the program at a line that is wrong."""
+    found = {}
+    with opened(path) as file:
+        for number, line in enumerate(file.read(2**26).decode('utf-8-sig', 'replace').split('\n'), 1):
+            name, tab, handle = line.rstrip('\r').partition('\t')
+            handle = handle.strip()
+            if not line.strip():
+                continue
+            if not name or not handle or re.search(r'\s', handle):
+                fail(65, f"'{path}', line {number}: expected a name of the export, a tab and a handle; correct the line")
+            if found.setdefault(name, (number, handle))[1] != handle:
+                fail(65, f"'{path}', line {number}: line {found[name][0]} has another handle for this name; remove one")
+    return found
+
+
 class Importer:
     """Writes import lines on standard output, and counts."""
 
@@ -87,11 +104,9 @@ class Importer:
         self.source = os.path.basename(sys.argv[0])
         self.map = {}
         if arguments.map:
-            with opened(arguments.map) as file:
-                for line in file.read(2**26).decode('utf-8-sig', 'replace').splitlines():
-                    name, _, handle = line.partition('\t')
-                    if name and handle.strip():
-                        self.map[name] = handle.strip()
+            self.map = handles(arguments.map)
+        # The names of the map, with their places, that the export has not had so far.
+        self.unused = {name: f'{arguments.map}, line {number}' for name, (number, _) in self.map.items()}
         self.is_dry, self.has_summary = arguments.dry_run, arguments.dry_run or arguments.summary
         self.handles, self.last = {}, {}
         # Of each handle, what the export knows its user by. That of the user who imports is nobody else's, whatever
@@ -102,11 +117,12 @@ class Importer:
         self.report = {}
         # For the summary: the people by handle, with their name and the number of their messages; and the conversations.
         self.people, self.conversations = {}, {}
-        sys.stdout.reconfigure(encoding='utf-8', newline='\n')
+        # dm-import adds in one transaction what it can read at once, so it gets many lines at once.
+        sys.stdout = open(sys.stdout.fileno(), 'w', 2**20, encoding='utf-8', newline='\n', closefd=False)
 
     def write(self, **line):
         if not self.is_dry:
-            print(json.dumps({k: v for k, v in line.items() if v is not None and v != []}, ensure_ascii=False))
+            sys.stdout.write(encoded({k: v for k, v in line.items() if v is not None and v != []}) + '\n')
 
     def user(self, key, name=None, shown=None):
         """The handle of a user, written once.
@@ -117,7 +133,8 @@ class Importer:
             return self.handles[key]
         name = name or key
         shown = shown or name
-        mapped = next((self.map[n] for n in (key, name) if n in self.map), None)
+        self.unused.pop(key, None), self.unused.pop(name, None)
+        mapped = next((self.map[n][1] for n in (key, name) if n in self.map), None)
         handle = self.handles[key] = mapped or self.derived(key, name)
         display = clean(shown, 256)
         self.people.setdefault(handle, [display, 0])
@@ -204,8 +221,7 @@ class Importer:
             nonce = hashlib.sha256(plain('\0'.join((self.source, *same, str(self.equal[same])))).encode()).hexdigest()[:32]
             self.equal[same] += 1
             self.write(
-                **conversation, sender=sender, created_at=(
-                    EPOCH + datetime.timedelta(microseconds=at)).strftime('%Y-%m-%dT%H:%M:%S.%fZ'),
+                **conversation, sender=sender, created_at=stamp(at),
                 text=piece or None, nonce=nonce, reply_to_nonce=None if first else reply, attachments=some)
             first = first or nonce
         self.kept += 1
@@ -274,6 +290,8 @@ class Importer:
 
     def finish(self):
         """Prints the report on standard error; fails if nothing could be read."""
+        for place in self.unused.values():
+            self.note('names of the map are not in the export', place)
         if self.has_summary:
             self.summary(sys.stdout if self.is_dry else sys.stderr)
         sys.stdout.flush()

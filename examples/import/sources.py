@@ -86,9 +86,9 @@ def parsed(data, name):
     try:
         return json.loads(data.decode(json.detect_encoding(data), 'replace'))
     except json.JSONDecodeError as error:
-        raise Unreadable(f'{name}, line {error.lineno}: it is not JSON') from None
+        raise Unreadable(f'{name}, line {error.lineno}: it is not JSON; export it again, or correct the line') from None
     except (ValueError, RecursionError, MemoryError):
-        raise Unreadable(f'{name}: it is not JSON that can be read') from None
+        raise Unreadable(f'{name}: it is not JSON that can be read; export it again') from None
 
 
 def json_lines(stream):
@@ -146,6 +146,8 @@ class Export:
         """files is the folder to unpack into; raises Unreadable."""
         self.path, self.zip, self.single, self.unpacked = path, None, None, Unpacked(files)
         self.folder = path
+        if path == '-':
+            raise Unreadable('an export cannot be read from standard input; save it to a file, and name that')
         try:
             if os.path.isdir(path):
                 return
@@ -209,7 +211,7 @@ class Export:
             try:
                 return parsed(stream.read(limit), name)
             except (OSError, *BAD_ZIP):
-                raise Unreadable(f'{name}: it cannot be read') from None
+                raise Unreadable(f'{name}: it cannot be read; export it again') from None
 
     def file(self, name):
         """The path of a file that a message names, unpacked if need be; None if the export does not have it.

@@ -7,7 +7,7 @@ import re
 import unicodedata
 
 MARKS = '\u200e\u200f\u202a-\u202e\u2066-\u2069\u061c\ufeff'
-UNMARKED = re.compile(f'[{MARKS}]')
+MARK = re.compile(f'[{MARKS}]')
 REACH = 90  # characters in which a stamp ends
 
 # The words of both halves of the day, without spaces and points.
@@ -45,16 +45,33 @@ BRACKETED = re.compile(rf'\s?\[(?:{DATE}[,\s]+{CLOCK}|{CLOCK.replace("P<", "P<x"
 PLAIN = re.compile(
     rf'\s?(?:{DATE}(?:[,\s]\s?){CLOCK}|{CLOCK.replace("P<", "P<x")},\s{DATE.replace("?P<", "?P<x").replace("P=s", "P=xs")})'
     r'\s?(?P<end>\s[-–—]\s|:\s|,\s|\s?[-–—]$)')
+# The first forms of these, which most chats have: they have fewer groups, and so take less time.
+PLAIN_NUMBERS = re.compile(rf'\s?{NUMBERS}(?:[,\s]\s?){CLOCK}\s?(?P<end>\s[-–—]\s|:\s|,\s|\s?[-–—]$)')
+BRACKETED_NUMBERS = re.compile(rf'\s?\[{NUMBERS}[,\s]+{CLOCK}\s?\]\s?')
+
+SPACES = re.compile(r'[\s.\u200b-\u200d]')
+# The names of the groups of each pattern, in the order of the groups.
+NAMES = {pattern: [name.removeprefix('x') for name in sorted(pattern.groupindex, key=pattern.groupindex.get)]
+         for pattern in (BRACKETED, PLAIN, BRACKETED_NUMBERS, PLAIN_NUMBERS)}
+CLOCK_NAMES = {'before', 'hour', 'minute', 'second', 'after', 'end'}
 
 
 class Stamp:
     """A date, whose order may be unknown, and a clock."""
 
+    # The dates that were found, by what their stamps have: a chat has many messages of a day.
+    dates = {}
+
     def __init__(self, match, end, is_persian):
-        found = {name.removeprefix('x'): value for name, value in match.groupdict().items() if value is not None}
+        found = {name: value for name, value in zip(NAMES[match.re], match.groups()) if value is not None}
         self.end, self.found, self.is_persian = end, found, is_persian
-        self.is_bracketed = match.re is BRACKETED
-        self.style = (self.is_bracketed, match['xhour'] is not None)
+        self.is_bracketed = match.re in (BRACKETED, BRACKETED_NUMBERS)
+        if match.re in (BRACKETED, PLAIN):
+            self.style = (self.is_bracketed, match['xhour'] is not None)
+            self.key = (is_persian, *(item for item in found.items() if item[0] not in CLOCK_NAMES))
+        else:
+            self.style = (self.is_bracketed, False)
+            self.key = (is_persian, *match.group('a', 's', 'b', 'c', 'era1', 'era2', 'cal'))
         self.unknown_half = None
         self.hour, self.minute = int(found['hour']), int(found['minute'])
         self.second = int(found.get('second', 0))
@@ -65,8 +82,8 @@ class Stamp:
     def half_is_fine(self):
         """Applies the word for the half of the day; False if a word there is something else."""
         for name in ('before', 'after'):
-            for word in self.found.get(name, '').split('  '):
-                word = re.sub(r'[\s.\u200b-\u200d]', '', word).casefold()
+            for word in self.found[name].split('  ') if name in self.found else ():
+                word = SPACES.sub('', word).casefold()
                 if not word or word in BETWEEN:
                     continue
                 if word in PM or word in AM:
@@ -132,8 +149,16 @@ class Stamp:
 
     def time(self, order, year=None):
         """The time without a zone; None if there is no such day."""
+        key = (order, self.key)
+        date = self.dates.get(key, self)
+        if date is self:
+            try:
+                date = self.date(order)
+            except (TypeError, ValueError, OverflowError):
+                date = None
+            self.dates[key] = date
         try:
-            own, month, day = self.date(order)
+            own, month, day = date
             return datetime.datetime(own if own is not None else year or 2000, month, day, self.hour, self.minute, self.second)
         except (TypeError, ValueError, OverflowError):
             return None
@@ -143,30 +168,43 @@ class Stamp:
         return not self.has_months or bool(self.found.get('year') or self.found.get('year2'))
 
 
+class Plain(dict):
+    """What a character of a stamp is read as: digits of all scripts as those of ASCII, spaces and commas as one of each."""
+
+    def __missing__(self, code):
+        c = chr(code)
+        self[code] = str(unicodedata.decimal(c, c)) if c.isdigit() else c
+        return self[code]
+
+
+PLAIN_TEXT = Plain({ord(c): ' ' for c in '\u00a0\u202f\u2009\u3000'} | {ord(c): ',' for c in '،、，'} | {ord('：'): ':'})
+PERSIAN = re.compile('[\u06f0-\u06f9]')
+DIGIT = re.compile('[0-9]')
+
+
 def stamp(line):
     """The stamp at the start of a line; None if there is none."""
-    if not any(c.isdigit() for c in line[:30]):
+    start = line[:REACH]
+    if start.isascii():
+        if not DIGIT.search(start, 0, 30):
+            return None
+        text, is_marked, is_persian = start, False, False
+    else:
+        if not any(c.isdigit() for c in line[:30]):
+            return None
+        text = MARK.sub('', start)
+        is_marked, is_persian = text != start, bool(PERSIAN.search(text))
+        text = text.translate(PLAIN_TEXT)
+    if text.lstrip()[:1] == '[':
+        match = BRACKETED_NUMBERS.match(text) or BRACKETED.match(text)
+    else:
+        match = PLAIN_NUMBERS.match(text) or PLAIN.match(text)
+    if not match or match.re in (PLAIN, PLAIN_NUMBERS) and match['end'] in (',', ', ') and not re.search('년|오[전후]', match[0]):
         return None
-    text, positions, is_persian = [], [], False
-    for position, c in enumerate(line[:REACH]):
-        if UNMARKED.match(c):
-            continue
-        if c.isdigit() and c not in '0123456789':
-            is_persian = is_persian or '\u06f0' <= c <= '\u06f9'
-            c = str(unicodedata.decimal(c, c))
-        elif c in '\u00a0\u202f\u2009\u3000':
-            c = ' '
-        elif c in '،、，':
-            c = ','
-        elif c == '：':
-            c = ':'
-        text.append(c[:1])
-        positions.append(position)
-    text = ''.join(text)
-    match = (BRACKETED if text.lstrip()[:1] == '[' else PLAIN).match(text)
-    if not match or match.groupdict().get('end') in (',', ', ') and not re.search('년|오[전후]', match[0]):
-        return None
-    end = positions[match.end() - 1] + 1
+    end = match.end()
+    if is_marked:
+        # The marks before the last character of the stamp count, too.
+        end = [position for position, c in enumerate(start) if not MARK.match(c)][end - 1] + 1
     found = Stamp(match, end, is_persian)
     return found if found.half_is_fine() else None
 

@@ -20,6 +20,8 @@ package struct KeyReader {
   private var unfinished: [UInt8] = []
   private var pasted = ""
   private var keys: [Key] = []
+  /// The attributes that the terminal has reported: DA1 (ECMA-48, section 8.3.24); nil if it has not.
+  package private(set) var attributes: [Int]?
 
   private static let escape: UInt8 = 0x1B
   private static let pasteEnd = Array("\u{1B}[201~".utf8)
@@ -127,6 +129,8 @@ package struct KeyReader {
   private mutating func finishSequence(_ parameters: String, _ final: UInt8, isSS3: Bool, isDouble: Bool) {
     if !isSS3, final == UInt8(ascii: "~"), parameters == "200" {
       state = .paste(matched: 0)
+    } else if !isSS3, final == UInt8(ascii: "c"), parameters.hasPrefix("?") {
+      attributes = parameters.dropFirst().split(separator: ";").compactMap { Int($0) }
     } else if let key = Key(isSS3: isSS3, parameters: parameters, final: final) {
       // For a key with Alt, some terminals send an ESC before the sequence of the key.
       switch key {

@@ -1,5 +1,5 @@
 internal import DMJSON
-internal import DMKit
+package import DMKit
 internal import DMSystem
 
 /// A protocol with which a terminal shows pictures.
@@ -8,24 +8,25 @@ package enum PictureProtocol: String, CaseIterable, Sendable {
   case kitty
   /// The inline images of iTerm2, which may be of any format (iterm2.com/documentation-images.html).
   case iterm2
+  /// The pictures of VT340 and of many terminals, which chafa(1) makes.
+  case sixel
 
-  /// The protocol of the terminal, or the one that `DM_PICTURES` names; nil if the terminal is not one that shows pictures.
+  /// The protocol that the setting `pictures` names, or that of the terminal; nil if the terminal does not show pictures.
   ///
-  /// Nothing is asked of the terminal.
-  ///
-  /// - Throws: `usage` if `DM_PICTURES` has an unknown word.
-  package static func ofTerminal() throws -> PictureProtocol? { try chosen(environment) }
+  /// - Parameter hasSixels: whether the terminal says that it shows sixels; called if neither the setting nor
+  ///   the environment names a protocol.
+  /// - Throws: `usage` if the setting has an unknown word.
+  package static func ofTerminal(_ settings: Settings, hasSixels: () -> Bool = { false }) throws -> PictureProtocol? {
+    let setting = try settings[.pictures]
+    if let chosen = try chosen(setting, environment) { return chosen }
+    return setting != "never" && Self.sixel.converts && hasSixels() ? .sixel : nil
+  }
 
-  /// - Parameter variable: returns the value of a variable of the environment.
-  static func chosen(_ variable: (String) throws -> String?) throws -> PictureProtocol? {
-    let setting = try variable("DM_PICTURES") ?? ""
-    if setting == "never" { return nil }
-    if !["", "auto"].contains(setting) {
-      guard let chosen = Self(rawValue: setting) else {
-        throw usage("DM_PICTURES is '\(setting)'; use auto, never, kitty or iterm2")
-      }
-      return chosen
-    }
+  /// - Parameters:
+  ///   - setting: the value of the setting; nil if it has none.
+  ///   - variable: returns the value of a variable of the environment.
+  static func chosen(_ setting: String?, _ variable: (String) throws -> String?) throws -> PictureProtocol? {
+    if let setting, setting != "auto" { return Self(rawValue: setting) }
     // A multiplexer does not pass the sequences on. It hides the terminal in TERM, but not in the other variables.
     if try variable("TMUX") != nil || variable("STY") != nil { return nil }
     switch try variable("TERM") ?? "" {
@@ -40,8 +41,8 @@ package enum PictureProtocol: String, CaseIterable, Sendable {
     return try program == "iTerm.app" || program == "WezTerm" || variable("LC_TERMINAL") == "iTerm2" ? .iterm2 : nil
   }
 
-  /// Whether the terminal shows a file of this media type.
-  package func shows(_ mimeType: String) -> Bool {
+  /// Whether the terminal shows a file of this media type as it is.
+  func shows(_ mimeType: String) -> Bool {
     mimeType == "image/png" || self == .iterm2 && ["image/jpeg", "image/webp"].contains(mimeType)
   }
 }
@@ -59,16 +60,16 @@ package struct TerminalPicture: Equatable, Sendable {
   package let rows: Int
 
   /// The size of a cell of the screen in pixels, as in most fonts.
-  private static let cell = (width: 8, height: 16)
+  static let cell = (width: 8, height: 16)
 
+  /// How many columns and rows a picture takes.
+  ///
   /// - Parameters:
   ///   - width: the width of the picture in pixels.
   ///   - height: the height of the picture in pixels.
   ///   - columns: the maximum number of columns that the picture may take.
   ///   - rows: the maximum number of rows that the picture may take.
-  package init(
-    _ file: [UInt8], width: Int, height: Int, by kind: PictureProtocol, columns: Int, rows: Int
-  ) {
+  static func cells(_ width: Int, _ height: Int, columns: Int, rows: Int) -> (columns: Int, rows: Int) {
     func cells(_ pixels: Int, _ size: Int, _ most: Int) -> Int { min(max(1, (pixels + size - 1) / size), max(1, most)) }
     var across = cells(width, Self.cell.width, columns)
     var down = cells(across * Self.cell.width * height / max(1, width), Self.cell.height, .max)
@@ -76,18 +77,25 @@ package struct TerminalPicture: Equatable, Sendable {
       down = max(1, rows)
       across = cells(down * Self.cell.height * width / max(1, height), Self.cell.width, columns)
     }
-    self.rows = down
+    return (across, down)
+  }
+
+  /// A file that the terminal shows as it is.
+  init(_ file: [UInt8], _ cells: (columns: Int, rows: Int), by kind: PictureProtocol) {
+    rows = cells.rows
     let text = Array(file.withUnsafeBytes(base64).utf8)
-    switch kind {
-    case .kitty:
-      bytes = Self.kitty(text, across, down)
+    if kind == .kitty {
+      bytes = Self.kitty(text, cells.columns, cells.rows)
       removal = Array("\u{1B}_Ga=d,d=A,q=2\u{1B}\\".utf8)
-    case .iterm2:
-      let head = "\u{1B}]1337;File=inline=1;size=\(file.count);width=\(across);height=\(down):"
+    } else {
+      let head = "\u{1B}]1337;File=inline=1;size=\(file.count);width=\(cells.columns);height=\(cells.rows):"
       bytes = Array(head.utf8) + text + [0x07]
       removal = []
     }
   }
+
+  /// A picture of sixels.
+  init(sixels: [UInt8], rows: Int) { (bytes, removal, self.rows) = (sixels, [], rows) }
 
   /// The maximum number of bytes of base64 in one sequence of kitty.
   private static let part = 4096

@@ -10,6 +10,8 @@ package final class Window {
     case key(Key)
     /// The size may have changed; the next `draw` draws all rows.
     case resized
+    /// The user has pressed Ctrl-C.
+    case interrupted
     /// A signal ends the program, or the terminal was closed.
     case ended
   }
@@ -35,6 +37,8 @@ package final class Window {
   private let hasTitle: Bool
   /// Called before Ctrl-Z stops the process.
   package var beforePause: () -> Void = {}
+  /// Whether the terminal was asked for its attributes.
+  private var hasAsked = false
   /// The signal that ends the program.
   package private(set) var ending: Signal?
 
@@ -77,6 +81,7 @@ package final class Window {
       switch signal {
       case .childEnded: break
       case .suspend: events += pause()
+      case .interrupt: return events + lastKeys() + [.interrupted]
       case .resize:
         drawn = []
         events.append(.resized)
@@ -90,6 +95,9 @@ package final class Window {
     escapeDue = reader.isWaiting ? monotonicMicroseconds() + Self.escapeTime : nil
     return events
   }
+
+  /// Makes Ctrl-C the signal that ends the program.
+  package func interrupt() { ending = .interrupt }
 
   /// Keeps events for the next call of `events`.
   package func putBack(_ events: some Sequence<Event>) { waiting = events + waiting }
@@ -223,6 +231,21 @@ extension Window {
     let text = "dm: " + Self.harmless(text).replacing(text: ";", with: ",")
     let isRxvt = hasVTE || term.hasPrefix("rxvt") || term.hasPrefix("foot")
     terminal.show(isRxvt ? "\u{1B}]777;notify;dm;\(text)\u{7}" : "\u{1B}]9;\(text)\u{7}")
+  }
+
+  /// Whether the terminal reports that it shows sixels, by attribute 4 of DA1 (Xterm Control Sequences).
+  ///
+  /// The first call asks the terminal, and waits at most 300 ms for its answer.
+  package func showsSixels() -> Bool {
+    let end = monotonicMicroseconds() + 300_000
+    if !hasAsked { terminal.show("\u{1B}[c") }
+    while !hasAsked, reader.attributes == nil, case let rest = end - monotonicMicroseconds(), rest > 0,
+      waitUntilReadable(Stream.input.rawValue, milliseconds: Int32(rest / 1000)), let bytes = readInput()
+    {
+      waiting += reader.keys(bytes).map(Event.key)
+    }
+    hasAsked = true
+    return reader.attributes?.contains(4) == true
   }
 
   /// At most 80 characters of a text, without the control characters that could end a sequence or begin another one.

@@ -108,7 +108,10 @@ final class EditBatch: Batch {
   }
 
   private func find(_ edit: Edit) throws -> Target {
-    let (row, message) = try session.visibleMessage(edit.message, as: viewer)
+    let (found, message) = try session.visibleMessage(edit.message, as: viewer)
+    var row = found
+    // A message of a range is found by its id; errors name the conversation that the user typed.
+    if case .number(_, in: let conversation?) = edit.typed { row.reference = conversation.description }
     let address = Messages.Address(conversation: row.key, seq: message.number)
     guard let stored = try store.messages.row(at: address) else {
       throw DMError(.internal, "the message '\(message.id)' was not found again", subject: message.id.description)
@@ -179,6 +182,8 @@ final class EditBatch: Batch {
         try store.pins.set(isPinned, target.address, by: session.me, at: viewer.now)
         viewer.surroundings.forgetPins(of: row.key)
       }
+    } else if isPinned, let pin = target.message.pin {
+      return MessagePin(of: target.message, by: pin.user, isPinned: true, at: pin.at)
     }
     return MessagePin(of: target.message, by: try session.handle, isPinned: isPinned, at: viewer.now)
   }

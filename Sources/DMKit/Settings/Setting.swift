@@ -4,7 +4,7 @@ internal import DMSystem
 ///
 /// dm-config(5) explains the settings.
 package enum Setting: String, CaseIterable, Sendable {
-  case user, store, pipe, color, theme, plain, fresh
+  case user, store, pipe, color, theme, pictures, plain, fresh
   case busyTimeout = "busy-timeout"
   case upgradeCopy = "upgrade-copy"
   case sync, preview, model, embed, notifications, keywords
@@ -27,6 +27,7 @@ package enum Setting: String, CaseIterable, Sendable {
     case .pipe: ["DM_PIPE"]
     case .color: ["NO_COLOR", "CLICOLOR_FORCE"]
     case .theme: ["DM_THEME"]
+    case .pictures: ["DM_PICTURES"]
     case .plain: ["DM_PLAIN"]
     case .fresh: ["DM_FRESH"]
     case .busyTimeout: ["DM_BUSY_TIMEOUT"]
@@ -48,6 +49,7 @@ package enum Setting: String, CaseIterable, Sendable {
     case .pipe: .words(["json", "text"])
     case .color: .words(["auto", "always", "never"])
     case .theme: .words(["terminal", "light", "dark", "mono"])
+    case .pictures: .words(["auto", "never", "kitty", "iterm2", "sixel"])
     case .plain, .preview, .upgradeCopy: .words(["on", "off"])
     case .fresh, .busyTimeout: .duration
     case .sync: .words(["on", "off", "wait"])
@@ -67,7 +69,7 @@ package enum Setting: String, CaseIterable, Sendable {
       case .user: Account.name
       case .store: try StoreLocation.unnamed(busyTimeout: .zero)?.directory
       case .pipe: "json"
-      case .color: "auto"
+      case .color, .pictures: "auto"
       case .theme: "terminal"
       case .plain, .preview: "off"
       case .fresh: "1s"

@@ -59,6 +59,7 @@ import Testing
     (.user, ["bob", "@bob"], ["two words", "@"]), (.store, ["/srv/dm", "~/dm"], ["dm", "./dm", "~bob/dm"]),
     (.pipe, ["json", "text"], ["xml", "JSON"]), (.color, ["auto", "always", "never"], ["yes"]),
     (.theme, ["terminal", "light", "dark", "mono"], ["blue"]), (.plain, ["on", "off"], ["yes"]),
+    (.pictures, ["auto", "never", "kitty", "iterm2", "sixel"], ["on"]),
     (.fresh, ["0", "2s", "1h"], ["2", "2h", "soon"]), (.busyTimeout, ["0s", "5m", "366d"], ["5", "367d"]),
     (.upgradeCopy, ["on", "off"], ["2"]), (.sync, ["on", "off", "wait"], ["never"]), (.preview, ["on", "off"], ["1"]),
     (.model, ["llm -m x"], []), (.embed, ["vectors"], []), (.notifications, ["mentions", "all"], ["none"]),
