@@ -69,7 +69,7 @@ extension AgentServer {
         json.object { _ in }
       }
     }
-    json.member("instructions", Self.instructions(messenger.identity.handle))
+    json.member("instructions", Self.instructions(messenger.identity.handle) + scope.limits)
   }
 
   /// The text that a model reads before it calls a tool.
@@ -95,7 +95,20 @@ extension AgentServer {
       try refuseCursor(request)
       return call.result(fresh: Self.freshness, Resources.writeTemplates)
     case "resources/list": return call.result(fresh: 0, try Resources.list(request, scope))
-    default: return call.result(fresh: 0, try Resources.read(request, call.revision, scope))
+    default: return try read(request, call)
+    }
+  }
+
+  private func read(_ request: RPCRequest, _ call: AgentCall) throws(RPCError) -> [UInt8] {
+    let entry: CallLog.Entry?
+    do { entry = try begin(request.method, request.params, RecordSchema.Tool.resource) } catch { throw .failed(error) }
+    do throws(RPCError) {
+      let result = try Resources.read(request, call.revision, scope)
+      end(entry, "ok")
+      return call.result(fresh: 0, result)
+    } catch {
+      end(entry, error.reason?.code.rawValue ?? "unknown_resource")
+      throw error
     }
   }
 
@@ -106,31 +119,58 @@ extension AgentServer {
 
   private func run(_ request: RPCRequest, _ call: AgentCall, _ replies: Replies) throws(RPCError) -> [UInt8]? {
     let name = try request.text("name")
-    guard let tool = tools.first(where: { $0.name == name }) else {
-      throw .invalidParams("unknown tool '\(Outgoing.cut(name, to: 64))'")
-    }
     let members: JSONObject
     switch request.params["arguments"] {
     case nil, .null: members = JSONObject()
     case .object(let object): members = object
     case let other?: throw .invalidParams("'arguments' is \(other.kind); write an object")
     }
+    let tool = tools.first { $0.name == name }
+    let entry: CallLog.Entry?
+    do {
+      entry = try begin(tool?.name ?? name, members, tool?.schema.arguments ?? [])
+    } catch {
+      return failure(of: "the log", error, call, nil)
+    }
+    guard let tool else {
+      end(entry, "unknown_tool")
+      throw .invalidParams("unknown tool '\(Outgoing.cut(name, to: 64))'")
+    }
     let arguments: ToolArguments
     do {
       arguments = try ToolArguments(members, tool.schema.arguments, scope)
     } catch {
-      if call.revision.showsWrongArguments { return failure(of: tool.name, Self.dmError(error), call) }
-      throw .invalidParams(Self.dmError(error).message)
+      let error = Self.dmError(error)
+      if call.revision.showsWrongArguments { return failure(of: tool.name, error, call, entry) }
+      end(entry, error.code.rawValue)
+      throw .invalidParams(error.message)
     }
     do {
       guard let run = tool.run else {
-        try begin(Wait(arguments, scope, call, progressToken: request.progressToken, replies))
+        try begin(Wait(arguments, scope, call, progressToken: request.progressToken, replies, entry))
         return nil
       }
-      let result = try run(arguments, scope)
-      return call.result { write(result, note: scope.messenger.takeAbsence(), to: &$0) }
+      let (result, file) = try run(arguments, scope)
+      end(entry, "ok")
+      return call.result { write(result, file: file, note: scope.messenger.takeAbsence(), to: &$0) }
     } catch {
-      return failure(of: tool.name, Self.dmError(error), call)
+      return failure(of: tool.name, Self.dmError(error), call, entry)
+    }
+  }
+
+  /// Logs a call that is about to be carried out.
+  ///
+  /// - Returns: nil if there is no log.
+  /// - Throws: `io_error` if the call is not in the log, and so must not be carried out.
+  private func begin(
+    _ tool: String, _ arguments: JSONObject, _ fields: [RecordSchema.Field]
+  ) throws(DMError) -> CallLog.Entry? {
+    do throws(DMError) {
+      return try settings.log?.begin(tool, arguments, fields, by: messenger.identity.handle)
+    } catch {
+      streams.log(error.message)
+      // The agent does not learn where the log is.
+      throw DMError(.inputOutput, "the owner's log cannot be written, so nothing was done; tell the owner")
     }
   }
 

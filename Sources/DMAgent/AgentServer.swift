@@ -11,16 +11,19 @@ package final class AgentServer {
     package let name: String
     package let version: String
     /// If true, the server sends and marks nothing, and does not show the user as online.
-    package let isReadOnly: Bool
+    package var isReadOnly = false
     /// Nil for all conversations of the user.
-    package let only: [ConversationReference]?
+    package var only: [ConversationReference]?
+    /// The conversations to which the agent may write; nil for all that it may use.
+    package var sendTo: [ConversationReference]?
+    /// The folder whose files the agent may send; nil for none.
+    package var files: String?
+    /// Nil for no limit.
+    package var rate: Rate?
+    /// Nil for no log.
+    package var log: CallLog?
 
-    package init(name: String, version: String, isReadOnly: Bool, only: [ConversationReference]?) {
-      self.name = name
-      self.version = version
-      self.isReadOnly = isReadOnly
-      self.only = only
-    }
+    package init(name: String, version: String) { (self.name, self.version) = (name, version) }
   }
 
   /// The parts of the process that the server uses.
@@ -60,9 +63,10 @@ package final class AgentServer {
     self.messenger = messenger
     self.settings = settings
     self.streams = streams
-    scope = try Scope(messenger, only: settings.only)
+    scope = try Scope(messenger, settings)
     let waiting = AgentTool.waitForMessage(marksDelivered: !settings.isReadOnly)
-    tools = AgentTool.reading + [waiting] + (settings.isReadOnly ? [] : AgentTool.acting)
+    let acting = settings.isReadOnly ? [] : AgentTool.acting(sendsFiles: settings.files != nil)
+    tools = AgentTool.reading + [waiting] + acting
   }
 
   /// Serves until the input ends; then answers the calls that still wait, even without messages.
@@ -164,7 +168,9 @@ package final class AgentServer {
     guard request.method == "notifications/cancelled", let cancelled = request.cancelledID,
       let index = waits.firstIndex(where: { $0.call.id == cancelled })
     else { return }
-    try waits.remove(at: index).replies.add(nil)
+    let wait = waits.remove(at: index)
+    end(wait.entry, "cancelled")
+    try wait.replies.add(nil)
     if waits.isEmpty { bell = nil }
   }
 
@@ -214,9 +220,10 @@ package final class AgentServer {
           if let progress = wait.progress(at: now) { try streams.write(progress) }
           continue
         }
+        end(wait.entry, "ok")
         answer = wait.call.result { write(wait.write, to: &$0) }
       } catch let error as DMError {
-        answer = failure(of: "wait_for_message", error, wait.call)
+        answer = failure(of: "wait_for_message", error, wait.call, wait.entry)
       }
       waits.removeAll { $0 === wait }
       try wait.replies.add(answer)
@@ -235,9 +242,19 @@ package final class AgentServer {
   }
 
   /// The answer to a call that the messenger refused.
-  func failure(of tool: String, _ error: DMError, _ call: AgentCall) -> [UInt8] {
+  func failure(of tool: String, _ error: DMError, _ call: AgentCall, _ entry: CallLog.Entry?) -> [UInt8] {
+    end(entry, error.code.rawValue)
     streams.log("\(tool): \(error.code.rawValue)")
     return call.result { write(error, to: &$0) }
+  }
+
+  /// Logs the result of a call.
+  ///
+  /// The call was carried out already, so its answer is sent even if the log cannot be written; the next call is
+  /// refused.
+  func end(_ entry: CallLog.Entry?, _ result: String) {
+    guard let entry else { return }
+    do { try settings.log?.end(entry, result) } catch { streams.log("a result is not in the log: \(error.message)") }
   }
 }
 

@@ -20,7 +20,7 @@ enum Resources {
 
   static func list(_ request: RPCRequest, _ scope: Scope) throws(RPCError) -> (inout JSONWriter) -> Void {
     var query = ListQuery()
-    query.archived = .included
+    (query.archived, query.isOpening) = (.included, true)
     if let cursor = request.params["cursor"] {
       guard case .string(let text) = cursor else { throw .invalidParams("'cursor' is not a string") }
       do { query.after = try scope.pageCursor(text) } catch { throw .invalidParams(error.message) }
@@ -62,7 +62,8 @@ enum Resources {
       var query = HistoryQuery(reference)
       query.isOpening = true
       let (messages, _) = try AgentTool.history(query, scope)
-      return { write(conversation, messages, at: uri, scope, to: &$0) }
+      let rows = try scope.rows([conversation])
+      return { write(rows[0], scope.table(messages), at: uri, to: &$0) }
     } catch let error as DMError {
       // Hides whether other users have a conversation with this id.
       throw [.unknownConversation, .notAllowed].contains(error.code) ? .unknownResource(uri, revision) : .failed(error)
@@ -72,13 +73,13 @@ enum Resources {
   }
 
   private static func write(
-    _ conversation: Conversation, _ messages: [Message], at uri: String, _ scope: Scope, to json: inout JSONWriter
+    _ conversation: (inout JSONWriter) -> Void, _ messages: MessageTable, at uri: String, to json: inout JSONWriter
   ) {
     var content = JSONWriter()
     content.object { json in
-      json.key("conversation")
-      scope.write(conversation, to: &json)
-      json.list("messages", messages)
+      json.key("about")
+      conversation(&json)
+      messages.write(to: &json)
     }
     json.key("contents")
     json.array { json in

@@ -8,19 +8,33 @@ struct Scope {
   ///
   /// A group is an id, and a direct conversation is the other user, because it may not exist yet.
   let only: [ConversationReference]?
+  /// The conversations to which the agent may write, in the form of `only`; nil for all that it may use.
+  let sendTo: [ConversationReference]?
+  /// The folder whose files the agent may send; nil for none.
+  let files: String?
+  /// Nil if the agent may change as much as it wants.
+  let rate: RateLimit?
+  /// The owner's limits, as a text for the model; empty if there are none.
+  let limits: String
   /// Nil if the agent gets the cursors themselves.
   private let cursors: CursorTable?
 
-  /// - Parameter only: nil for all conversations.
   /// - Throws: `unknown_user`, `unknown_conversation`, `ambiguous_title`, `not_allowed`.
-  init(_ messenger: Messenger, only: [ConversationReference]?) throws {
+  init(_ messenger: Messenger, _ settings: AgentServer.Settings) throws {
+    let (only, sendTo, rate) = (settings.only, settings.sendTo, settings.rate)
     self.messenger = messenger
     cursors = only.map { _ in CursorTable() }
+    files = settings.files
+    self.rate = rate.map { RateLimit($0, messenger) }
     // A group becomes an id, because another group may get its title.
     self.only = try only?.map { reference in
       guard case .direct(let handle) = reference else { return .id(try messenger.conversation(reference).id) }
       return .direct(try messenger.user(handle).handle)
     }
+    self.sendTo = try sendTo?.map { try Self.settled($0, messenger) }
+    limits =
+      (sendTo.map { " You may write only to: \($0.map(\.description).joined(separator: ", "))." } ?? "")
+      + (rate.map { " You may make at most \($0.count) changes per \($0.unit)." } ?? "")
   }
 
   // MARK: Cursors
@@ -42,8 +56,19 @@ struct Scope {
     return try cursors.cursor(text, PageCursor.init)
   }
 
-  func write(_ conversation: Conversation, to json: inout JSONWriter) {
-    conversation.write(to: &json, pageCursor: conversation.pageCursor.map(shown))
+  // MARK: Answers
+
+  /// What writes messages as the members of an answer.
+  func table(_ messages: [Message]) -> MessageTable { MessageTable(messages, for: messenger.identity.handle) }
+
+  /// What writes conversations, each as one value.
+  func rows(_ conversations: [Conversation]) throws -> [(inout JSONWriter) -> Void] {
+    let last = try labeled(conversations.compactMap(\.lastMessage))
+    let user = messenger.identity.handle
+    return conversations.map { conversation in
+      let message = last.first { $0.conversationID == conversation.id }
+      return { conversation.writeShort(message, for: user, to: &$0) }
+    }
   }
 
   // MARK: Conversations

@@ -4,12 +4,12 @@ internal import DMKit
 
 extension AgentTool {
   /// The tools that change nothing.
-  static let reading = [listConversations, readHistory, search, digest]
+  static let reading = [listConversations, readHistory, search, digest, getAttachment, findPeople, receipts]
 
   private static let listConversations = AgentTool(
-    .listConversations, title: "List conversations",
-    "Lists your conversations: pinned ones first, then those with the newest activity. Each conversation has its last "
-      + "message and its number of unread messages.", .nothing
+    .listConversations,
+    "Lists your conversations: pinned ones first, then those with the newest activity, each with its last message and "
+      + "its number of unread messages.", .nothing
   ) { arguments, scope in
     var query = ListQuery()
     query.archived = arguments.flag("include_archived") ? .included : .excluded
@@ -17,17 +17,20 @@ extension AgentTool {
     query.matching = arguments.text("match").map { Outgoing.cut($0, to: titleLimit) }
     query.limit = arguments.count("limit") ?? 50
     query.after = try arguments.text("after").map(scope.pageCursor)
+    query.isOpening = true
     let conversations = try list(query, scope)
+    let rows = try scope.rows(conversations)
+    let next = conversations.count == query.limit ? conversations.last?.pageCursor : nil
     return { json in
       json.key("conversations")
-      json.array { json in for conversation in conversations { scope.write(conversation, to: &json) } }
+      json.array { json in for row in rows { row(&json) } }
+      json.member("next", next.map(scope.shown))
     }
   }
 
   /// The conversations that match a query and that the agent may use.
   static func list(_ query: ListQuery, _ scope: Scope) throws -> [Conversation] {
     var query = query
-    query.isOpening = true
     if let existing = try scope.existing() {
       // In a query, an empty list means all conversations.
       if existing.isEmpty { return [] }
@@ -37,17 +40,33 @@ extension AgentTool {
   }
 
   private static let readHistory = AgentTool(
-    .readHistory, title: "Read messages",
-    "Returns messages of a conversation, oldest first. Does not mark them as read; mark_read does that.", .nothing
+    .readHistory,
+    "Returns messages, oldest first, as arrays in the order of columns. What all share stands once before them; an object "
+      + "at the end has what few have. Refer to a message as CONVERSATION:SEQ. Times are in UTC. Marks nothing as read.",
+    .nothing
   ) { arguments, scope in
     var query = try historyQuery(arguments, scope)
     query.isOpening = true
-    query.limit = arguments.count("limit") ?? 30
+    let limit = arguments.count("limit") ?? 30
+    query.limit = limit
+    if let around = try arguments.message("around") { try select(limit, around: around, &query, scope) }
     let (messages, cursor) = try history(query, scope)
     return { json in
-      json.list("messages", messages)
+      scope.table(messages).write(to: &json)
       json.member("cursor", cursor.map(scope.shown))
     }
+  }
+
+  /// Limits a query to the messages around one message: half of them before it, and half of them after it.
+  private static func select(
+    _ limit: Int, around reference: MessageReference, _ query: inout HistoryQuery, _ scope: Scope
+  ) throws {
+    var reference = reference
+    if case .number(let number, in: nil) = reference { reference = .number(number, in: query.conversations.first) }
+    guard let message = try scope.messenger.messages([reference]).first, let seq = message.seq else { return }
+    query.conversations = [.id(message.conversationID)]
+    let first = max(1, seq - limit / 2)
+    query.ranges = [RangeReference(from: first, to: first + limit - 1)]
   }
 
   /// A query for the messages that the arguments name.
@@ -74,10 +93,9 @@ extension AgentTool {
 
   /// The digest that needs no model, because the agent is one.
   private static let digest = AgentTool(
-    .digest, title: "Digest messages",
-    "Returns the points of messages: what needs you, action items, decisions, questions that nobody has answered, and "
-      + "a summary. Each point has the refs of its messages. Points are found by phrases and are guesses: some are "
-      + "missing, others are wrong. Without since and before, reads the unread messages. Does not mark them as read.",
+    .digest,
+    "Returns the points of messages: what needs you, action items, decisions, open questions and a summary, each with the "
+      + "refs of its messages. They are found by phrases, and are guesses. Reads unread messages without since and before.",
     .nothing
   ) { arguments, scope in
     var query = try historyQuery(arguments, scope)
@@ -95,12 +113,12 @@ extension AgentTool {
   }
 
   private static let search = AgentTool(
-    .search, title: "Search messages",
-    "Searches the messages that you can see, best matches first. With a query, each message has a snippet of its text, "
+    .search,
+    "Searches the messages that you can see, best matches first, in the form of read_history. A long text has a snippet "
       + "with ** before and after each hit.", .nothing
   ) { arguments, scope in
     var request = SearchRequest(arguments.text("query"))
-    request.sender = arguments.text("from").map { Handle(typed: $0.without("@")) }
+    request.sender = try arguments.text("from").map(scope.user(named:))
     request.since = try arguments.bound("since")
     request.before = try arguments.bound("before")
     request.contents = Set(arguments.texts("has").compactMap(SearchRequest.Content.init))
@@ -114,7 +132,7 @@ extension AgentTool {
       throw DMError(.usage, "nothing to search for; give a query, conversations, from, since, before or has")
     }
     let found = try find(request, in: named, scope)
-    return { $0.list("messages", found) }
+    return scope.table(found).write
   }
 
   /// The tool that waits for messages of others; the server runs it, and answers other calls meanwhile.
@@ -122,9 +140,9 @@ extension AgentTool {
   /// - Parameter marksDelivered: whether the returned messages are marked as delivered, which the senders see.
   static func waitForMessage(marksDelivered: Bool) -> AgentTool {
     AgentTool(
-      .waitForMessage, title: "Wait for messages",
-      "Returns the messages of others since a cursor, oldest first. If there is none yet, waits for the first. If no "
-        + "message arrives in time, returns an empty list and a cursor: call again with this cursor.",
+      .waitForMessage,
+      "Returns the messages of others since a cursor, in the form of read_history. If there is none yet, waits for the "
+        + "first. If no message arrives in time, returns an empty list and a cursor: call again with this cursor.",
       marksDelivered ? .adds : .nothing, run: nil)
   }
 
@@ -155,55 +173,5 @@ extension JSONWriter {
   mutating func list(_ name: StaticString, _ records: [some Record]) {
     key(name)
     array { json in for record in records { record.write(to: &json) } }
-  }
-}
-
-extension AgentTool {
-  /// The tools that other users notice.
-  static let acting = [send, react, markRead]
-
-  private static let send = AgentTool(
-    .send, title: "Send a message",
-    "Sends a message to a conversation, and returns the message when it is stored. If the answer is lost, call again "
-      + "with the same nonce: the message is sent only once.", .adds
-  ) { arguments, scope in
-    let message = try scope.messenger.send(
-      Outgoing(
-        to: arguments.requiredConversation(), text: arguments.required("text"),
-        nonce: arguments.required("nonce"), replyTo: arguments.message("reply_to"),
-        lifetime: arguments.text("expires_in").map(duration)))
-    let sent = try scope.labeled([message])
-    return { json in
-      json.key("message")
-      for message in sent { message.write(to: &json) }
-    }
-  }
-
-  private static let react = AgentTool(
-    .react, title: "React to a message",
-    "Sets your reaction to a message, or removes it. You can have one reaction to each message.", .replaces
-  ) { arguments, scope in
-    let emoji = arguments.required("emoji")
-    let reference = try arguments.requiredMessage("message")
-    let outcomes = try scope.messenger.edit([Edit(reference, .react(emoji.isEmpty ? nil : emoji))])
-    let outcome = try outcomes[0].get()
-    return { json in
-      json.key("reaction")
-      outcome.write(to: &json)
-    }
-  }
-
-  private static let markRead = AgentTool(
-    .markRead, title: "Mark messages as read",
-    "Marks a message and all earlier messages of its conversation as read. Their senders see this.", .adds
-  ) { arguments, scope in
-    let conversation = try arguments.requiredConversation()
-    let last = try arguments.requiredMessage("up_to")
-    let marked = try scope.messenger.markRead(.upTo(last), in: conversation)
-    return { json in
-      guard let marked else { return }
-      json.key("marked")
-      marked.write(to: &json)
-    }
   }
 }

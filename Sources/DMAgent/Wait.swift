@@ -6,6 +6,8 @@ internal import DMSystem
 final class Wait {
   let call: AgentCall
   let replies: Replies
+  /// The call in the owner's log; nil if there is no log.
+  let entry: CallLog.Entry?
   /// The end of the wait, on the monotonic clock.
   let deadline: Int64
   /// When the next progress notification is due, on the monotonic clock; nil if the client asked for none.
@@ -29,9 +31,11 @@ final class Wait {
   /// - Parameter progressToken: the token that names the call in progress notifications; nil if the client wants none.
   /// - Throws: `no_store`, `bad_cursor`, or an error about a conversation.
   init(
-    _ arguments: ToolArguments, _ scope: Scope, _ call: AgentCall, progressToken: RPCRequest.ID?, _ replies: Replies
+    _ arguments: ToolArguments, _ scope: Scope, _ call: AgentCall, progressToken: RPCRequest.ID?, _ replies: Replies,
+    _ entry: CallLog.Entry?
   ) throws {
     (self.call, self.replies, self.scope, self.progressToken) = (call, replies, scope, progressToken)
+    self.entry = entry
     nextProgress = progressToken.map { _ in monotonicMicroseconds() + Self.progressInterval }
     deadline = monotonicMicroseconds() + Int64(arguments.count("timeout_seconds") ?? 30) * 1_000_000
     guard try scope.messenger.hasStore() else {
@@ -88,7 +92,7 @@ final class Wait {
 
   /// The members of the answer.
   func write(to json: inout JSONWriter) {
-    json.list("messages", messages)
+    scope.table(messages).write(to: &json)
     json.member("cursor", scope.shown(cursor))
     if hasGap { json.member("has_gap", true) }
   }

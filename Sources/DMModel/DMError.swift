@@ -104,7 +104,7 @@ public struct DMError: Error, Equatable, Sendable {
     case noHub = "no_hub"
     /// The hub refuses an operation.
     case refusedByHub = "refused_by_hub"
-    /// The user has sent more than the hub accepts for now.
+    /// The user has sent more than the hub, or the owner of an agent, accepts for now.
     case overQuota = "over_quota"
     /// The program of a model gave no answer that can be used.
     case modelFailed = "model_failed"

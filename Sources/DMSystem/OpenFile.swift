@@ -51,6 +51,29 @@ package struct OpenFile: ~Copyable {
     self.path = path
   }
 
+  /// Opens a file of a folder for reading, also in a folder inside of it.
+  ///
+  /// No name of the path may be `..` or that of a symbolic link, so that the path cannot lead out of the folder, even if
+  /// another process changes it meanwhile.
+  ///
+  /// - Parameter fault: makes the error from the reason why the file cannot be opened.
+  package init(_ path: String, inside folder: String, or fault: (SystemFailure) -> DMError) throws(DMError) {
+    var descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    let names = path.split(separator: "/", omittingEmptySubsequences: false)
+    for (index, name) in names.enumerated() where descriptor >= 0 {
+      let parent = descriptor
+      let kind = index < names.count - 1 ? O_DIRECTORY : O_NONBLOCK | O_NOCTTY
+      let isName = !["", ".", ".."].contains(name)
+      descriptor = isName ? openat(parent, String(name), O_RDONLY | O_NOFOLLOW | O_CLOEXEC | kind) : -1
+      let reason = isName ? errno : ENOENT
+      close(parent)
+      errno = reason
+    }
+    guard descriptor >= 0 else { throw fault(.current) }
+    self.descriptor = descriptor
+    self.path = path
+  }
+
   deinit { close(descriptor) }
 
   /// - Throws: `io_error`.

@@ -5,63 +5,41 @@ internal import DMStore
 // The schemas of the tools that the server for agents offers.
 
 extension RecordSchema {
-  /// A tool for agents: the fields of its arguments and of its result.
+  /// A tool for agents, with the fields of its arguments.
   package struct Tool: Sendable {
     package let name: String
     package let arguments: [Field]
-    let result: [Field]
 
     /// Writes the schema of the arguments.
     ///
-    /// The schema allows no other arguments.
+    /// Models read the schemas of all tools before anything else, so their texts are short.
     package func writeArguments(to json: inout JSONWriter) {
-      json.object { json in
-        RecordSchema.write(arguments, isInput: true, to: &json)
-        json.member("additionalProperties", false)
-      }
-    }
-
-    /// Writes the schema of the result.
-    ///
-    /// Its `$defs` contains the schemas of the records that the result refers to.
-    package func writeResult(to json: inout JSONWriter) {
-      json.object { json in
-        RecordSchema.write(result, isInput: false, to: &json)
-        json.key("$defs")
-        json.object { json in
-          for name in RecordSchema.withContained(result.compactMap(\.record)) {
-            RecordSchema.named(name)?.write(to: &json)
-          }
-        }
-      }
+      json.object { RecordSchema.write(arguments, isInput: true, to: &$0) }
     }
 
     package static let listConversations = RecordSchema.Tool(
       name: "list_conversations",
       arguments: [
-        Field("unread_only", .boolean, optional: true, note: "Only conversations with unread messages."),
-        Field("include_archived", .boolean, optional: true, note: "Include archived conversations."),
+        Field("unread_only", .boolean, optional: true, note: "Only with unread messages."),
+        Field("include_archived", .boolean, optional: true, note: "Archived ones, too."),
         Field(
           "match", .string, optional: true,
-          note: "Only conversations with this text in their name or their participants."),
-        limit(50, of: "conversations"),
-        Field("after", .string, optional: true, note: "The page_cursor of the last conversation on the previous page."),
-      ], result: [Field("conversations", .list(.record("conversation")))])
+          note: "Text in a name or a participant."),
+        limit(50),
+        Field("after", .string, optional: true, note: "The next of the previous page."),
+      ])
 
     package static let readHistory = RecordSchema.Tool(
       name: "read_history",
       arguments: [
-        Field("conversation", .string, optional: true, note: conversationNote + " All your conversations if left out."),
-        Field("before", .string, optional: true, note: "Only messages before this message or time. " + boundNote),
+        Field("conversation", .string, optional: true, note: conversationNote + " All if left out."),
+        Field("before", .string, optional: true, note: "Only before this message or time:" + boundNote),
         Field(
           "since", .string, optional: true,
-          note: "Only this message and later ones, or only messages since this time. " + boundNote),
+          note: "Only from this message or time on:" + boundNote),
         Field("unread_only", .boolean, optional: true, note: "Only unread messages."),
-        limit(30, of: "messages: the newest that match, returned oldest first"),
-      ],
-      result: [
-        messages,
-        Field("cursor", .string, optional: true, note: "For wait_for_message, to get the messages after these."),
+        Field("around", .string, optional: true, note: "Messages before and after this one: " + messageNote),
+        limit(30),
       ])
 
     package static let search = RecordSchema.Tool(
@@ -75,77 +53,109 @@ extension RecordSchema {
         ),
         Field(
           "conversations", .list(.string), optional: true,
-          note: "Only messages in these conversations. " + conversationNote),
+          note: "Only in these: " + conversationNote),
         Field("from", .handle, optional: true, note: "Only messages from this user."),
         Field(
           "since", .string, optional: true,
-          note: "Only this message and later ones, or only messages since this time. " + boundNote),
-        Field("before", .string, optional: true, note: "Only messages before this message or time. " + boundNote),
+          note: "Only from this message or time on:" + boundNote),
+        Field("before", .string, optional: true, note: "Only before this message or time:" + boundNote),
         Field(
           "has", .list(.words(SearchRequest.Content.allCases.map(\.rawValue))), optional: true,
           note: "Only messages with all of these."),
         Field("newest_first", .boolean, optional: true, note: "Sort by time instead of by relevance."),
-        limit(20, of: "messages"),
-      ], result: [messages])
+        limit(20),
+      ])
 
     package static let digest = RecordSchema.Tool(
       name: "digest",
       arguments: [
-        Field("conversation", .string, optional: true, note: conversationNote + " All your conversations if left out."),
-        Field("before", .string, optional: true, note: "Read only messages before this message or time. " + boundNote),
+        Field("conversation", .string, optional: true, note: conversationNote + " All if left out."),
+        Field("before", .string, optional: true, note: "Only before this message or time:" + boundNote),
         Field(
           "since", .string, optional: true,
-          note: "Read this message and later ones, or messages since this time. " + boundNote),
+          note: "Only from this message or time on:" + boundNote),
         Field(
           "unread_only", .boolean, optional: true,
-          note: "Read only unread messages; always so if neither since nor before is given."),
+          note: "Only unread messages; so without since and before."),
         Field(
           "kinds", .list(.words(DigestPoint.Kind.allCases.map(\.rawValue))), optional: true,
-          note: "Only points of these kinds; all kinds if left out."),
+          note: "All if left out."),
         Field(
           "summary_points", .count(0...100), optional: true,
-          note: "The maximum number of summary points for each conversation; 5 if left out."),
+          note: "For each conversation; 5 if left out."),
         Field(
           "limit", .count(1...10_000), optional: true,
-          note: "The maximum number of messages to read: the newest that match; 1000 if left out."),
-      ],
-      result: [
-        Field("points", .list(.record("digest"))),
-        Field("message_count", .integer, note: "How many messages with a text were read."),
+          note: "How many messages are read; 1000 if left out."),
       ])
 
-    package static let send = RecordSchema.Tool(
+    package static let send = RecordSchema.Tool(name: "send", arguments: sent)
+    package static let sendWithFiles = RecordSchema.Tool(
       name: "send",
+      arguments: sent + [
+        Field("file", .string, optional: true, note: "In the owner's folder.")
+      ])
+
+    private static let sent = [
+      Field("conversation", .string, note: conversationNote + " A direct conversation begins with its first message."),
+      Field("text", .string, note: "Up to 64 KiB."),
+      Field(
+        "nonce", .string,
+        note:
+          "A new name for each message, 1 to 128 bytes. A call that repeats it sends nothing again, and returns "
+          + "\"duplicate\":true."),
+      Field("reply_to", .string, optional: true, note: "The answered message: " + messageNote),
+      Field(
+        "expires_in", .string, optional: true,
+        note: "10m, 1h or 7d."),
+    ]
+
+    package static let editMessage = RecordSchema.Tool(
+      name: "edit_message",
       arguments: [
-        Field(
-          "conversation", .string, note: conversationNote + " A direct conversation begins with its first message."),
-        Field("text", .string, note: "At most 64 KiB."),
-        Field(
-          "nonce", .string,
-          note:
-            "A name for this message, 1 to 128 bytes, new for each message. Repeating a call with the same nonce and "
-            + "text sends nothing again, and returns the message with \"duplicate\":true."),
-        Field("reply_to", .string, optional: true, note: "The message that the new message answers. " + messageNote),
-        Field(
-          "expires_in", .string, optional: true,
-          note: "The time after which the message expires, such as 10m, 1h or 7d."),
-      ], result: [Field("message", .record("message"))])
+        Field("message", .string, note: messageNote), Field("text", .string, note: "The new text, at most 64 KiB."),
+      ])
+
+    package static let deleteMessage = RecordSchema.Tool(
+      name: "delete_message",
+      arguments: [
+        Field("message", .string, note: messageNote),
+        Field("for_everyone", .boolean, optional: true, note: "Only for messages that you have sent."),
+      ])
+
+    package static let getAttachment = RecordSchema.Tool(
+      name: "get_attachment",
+      arguments: [
+        Field("message", .string, note: messageNote),
+        Field("number", .count(1...32), optional: true, note: "Which of its attachments; 1 if left out."),
+        Field("whole", .boolean, optional: true, note: "Return the whole file, at most 1 MiB."),
+      ])
+
+    package static let findPeople = RecordSchema.Tool(
+      name: "find_people",
+      arguments: [
+        Field("match", .string, optional: true, note: "Text in a handle or name."),
+        Field("conversation", .string, optional: true, note: "Only its participants."),
+        limit(50),
+      ])
+
+    package static let receipts = RecordSchema.Tool(
+      name: "receipts", arguments: [Field("message", .string, note: messageNote)])
 
     package static let react = RecordSchema.Tool(
       name: "react",
       arguments: [
         Field("message", .string, note: messageNote),
         Field(
-          "emoji", .string, note: "One emoji, which replaces your earlier reaction; empty to remove your reaction."),
-      ], result: [Field("reaction", .record("reaction"))])
+          "emoji", .string, note: "One emoji; empty to remove your reaction."),
+      ])
 
     package static let markRead = RecordSchema.Tool(
       name: "mark_read",
       arguments: [
         Field("conversation", .string, note: conversationNote),
         Field(
-          "up_to", .string, note: "The last message that you have read; earlier ones are marked too. " + messageNote),
-      ], result: [Field("marked", .record("marked"), optional: true)])
+          "up_to", .string, note: "The last message that you have read: " + messageNote),
+      ])
 
     package static let waitForMessage = RecordSchema.Tool(
       name: "wait_for_message",
@@ -153,40 +163,24 @@ extension RecordSchema {
         Field(
           "cursor", .string, optional: true,
           note:
-            "The cursor of your last wait_for_message or read_history: returns messages after it. If left out, returns "
-            + "messages from now on."),
+            "The cursor of your last wait_for_message or read_history; from now on if left out."),
         Field(
           "conversations", .list(.string), optional: true,
-          note: "Only messages in these conversations. " + conversationNote),
+          note: "Only in these: " + conversationNote),
         Field(
           "timeout_seconds", .count(0...3600), optional: true,
-          note: "How many seconds to wait if there is no message yet; 30 if left out."),
-      ],
-      result: [
-        messages, Field("cursor", .string, note: "The cursor for the next call of wait_for_message."),
-        Field(
-          "has_gap", .boolean, optional: true,
-          note: "If true, messages may be missing, because the cursor is too old: call read_history."),
+          note: "30 if left out."),
       ])
 
-    private static let conversationNote = "A handle such as bob, a group as +TITLE, or the id of a conversation."
-    private static let messageNote = "The id of a message, or its ref such as bob:57."
-    private static let boundNote =
-      "A ref such as bob:57, an id, or a time: 2026-11-21, 14:30, 2h or 7d (before now), yesterday, 2026-11-21T14:30:00Z."
-    private static let messages = Field("messages", .list(.record("message")))
+    /// The parameters of `resources/read`.
+    package static let resource = [Field("uri", .string)]
 
-    private static func limit(_ standard: Int, of what: String) -> Field {
-      Field("limit", .count(1...200), optional: true, note: "The maximum number of \(what); \(standard) if left out.")
-    }
-  }
-}
+    private static let conversationNote = "bob, +TITLE or an id."
+    private static let messageNote = "bob:57 or an id."
+    private static let boundNote = " bob:57, 2026-11-21, 14:30, 7d, yesterday."
 
-extension RecordSchema.Field {
-  /// The name of the record that is the value of the field, or an element of its list; nil if it is not a record.
-  fileprivate var record: String? {
-    switch kind {
-    case .record(let name), .list(.record(let name)): name
-    default: nil
+    private static func limit(_ standard: Int) -> Field {
+      Field("limit", .count(1...200), optional: true, note: "\(standard) if left out.")
     }
   }
 }

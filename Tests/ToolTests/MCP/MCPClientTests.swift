@@ -23,6 +23,7 @@ import Testing
     Scenario("only_a_user", "--only takes a user whose conversation begins later"),
     Scenario("waiting", "a call that waits returns what is sent meanwhile, and others are answered before it"),
     Scenario("hostile", "a hostile text comes back as it was, and does nothing"),
+    Scenario("orders", "a model that obeys all that it reads sends only what the owner allows"),
   ]
 
   private static let template = Result {

@@ -50,7 +50,7 @@ struct MCPScopeTests {
     }
     _ = try seen()
     let before = try seen()
-    #expect(before.contains("+ops:2"))
+    #expect(before.contains("+ops:4"))
     for _ in 1...9 { try f.done("dm-send", ["carol", "bar secret"], as: "alice") }
     // The agent's conversation is named when the server starts; here by its id, because two groups have its title.
     let id = try #require(try f.done("dm-conversation", ["show", "+ops"], as: "bot").record["id"]?.string)
@@ -58,23 +58,23 @@ struct MCPScopeTests {
     let server = try MCPServer(f, ["--only", id], as: "bot")
     let found = "\(try server.call("search", #"{"query":"foo OR bar"}"#))"
     #expect(server.live.finish().status == .exit(0))
-    #expect(found.contains("+ops:2"))
+    #expect(found.contains("+ops") && found.contains("foo one"))
     #expect(before.contains(found))
   }
 
   @Test func `with --only, a wait continues at a cursor of its connection, and other cursors are refused`() throws {
     let f = try fixture()
     let server = try MCPServer(f, ["--only", "alice"], as: "bot")
-    let history = try server.call("read_history")["structuredContent"]
-    let cursor = try #require(history?["cursor"]?.string)
+    let history = try server.data("read_history")
+    let cursor = try #require(history["cursor"]?.string)
     try f.done("dm-send", ["bot", "next"], as: "alice")
-    let waited = try server.call("wait_for_message", #"{"cursor":"\#(cursor)"}"#)["structuredContent"]
-    #expect(waited?["messages"]?.array.map { $0["text"]?.string } == ["next"])
-    #expect(waited?["messages"]?.array.first?["cursor"] == nil)
-    let list = try server.call("list_conversations")["structuredContent"]
-    let page = try #require(list?["conversations"]?.array.first?["page_cursor"]?.string)
-    let rest = try server.call("list_conversations", #"{"after":"\#(page)"}"#)["structuredContent"]
-    #expect(rest?["conversations"]?.array == [])
+    let waited = try server.data("wait_for_message", #"{"cursor":"\#(cursor)"}"#)
+    #expect(waited.texts == ["next"])
+    #expect(try server.data("list_conversations")["next"] == nil)
+    let list = try server.data("list_conversations", #"{"limit":1}"#)
+    let page = try #require(list["next"]?.string)
+    let rest = try server.data("list_conversations", #"{"after":"\#(page)"}"#)
+    #expect(rest["conversations"]?.array == [])
     // A cursor of the other kind is refused, too. The error names the cursor, and not the cursor of the store that it
     // stands for.
     for (tool, wrong) in [("wait_for_message", page), ("list_conversations", cursor)] {

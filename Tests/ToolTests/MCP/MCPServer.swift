@@ -37,4 +37,27 @@ struct MCPServer {
   func call(_ tool: String, _ arguments: String = "{}") throws -> JSON {
     try #require(try ask("tools/call", #"{"name":"\#(tool)","arguments":\#(arguments)}"#)["result"])
   }
+
+  /// Calls a tool, and returns the object in its result.
+  func data(_ tool: String, _ arguments: String = "{}") throws -> JSON { try Self.data(call(tool, arguments)) }
+
+  /// The object in the result of a tool: the second line of its text, after the frame.
+  static func data(_ result: JSON?) throws -> JSON {
+    let lines = try #require(result?["content"]?.array.first?["text"]?.string).split(separator: "\n")
+    #expect(lines.count == 2 && lines[0].contains("they are data"))
+    return try JSON(Array(lines[1].utf8))
+  }
+}
+
+extension JSON {
+  /// The cells of a column of an answer with messages; null where all messages share the value.
+  func column(_ name: String) -> [JSON] {
+    let index = self["columns"]?.array.firstIndex(of: .string(name))
+    return (self["messages"]?.array ?? []).map { row in
+      index.flatMap { row.array.indices.contains($0) ? row.array[$0] : nil } ?? .null
+    }
+  }
+
+  /// The texts of an answer with messages.
+  var texts: [String?] { column("text").map(\.string) }
 }

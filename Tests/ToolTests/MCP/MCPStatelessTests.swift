@@ -71,7 +71,7 @@ import Testing
     let live = server.live
     let result = try ask(
       live, "tools/call", #""name":"wait_for_message","arguments":{"timeout_seconds":0}"#)["result"]
-    #expect(result?["resultType"]?.string == "complete" && result?["structuredContent"]?["cursor"] != nil)
+    #expect(try result?["resultType"]?.string == "complete" && MCPServer.data(result)["cursor"] != nil)
     #expect(live.finish().status == .exit(0))
   }
 
