@@ -27,7 +27,9 @@ package enum Migration {
   package static let schema = PackageResources.schema_sql
 
   /// The SQL that creates the additional tables of a store that is linked to a hub.
-  package static let linked = [PackageResources.linked_sql, linkedFiles, linkedOwnState, linkedMachine, linkedFloor, linkedPending]
+  package static let linked = [
+    PackageResources.linked_sql, linkedFiles, linkedOwnState, linkedMachine, linkedFloor, linkedPending,
+  ]
   fileprivate static let linkedFiles = PackageResources.linked_files_sql
   fileprivate static let linkedOwnState = PackageResources.linked_own_state_sql
   fileprivate static let linkedMachine = PackageResources.linked_machine_sql

@@ -210,7 +210,8 @@ package struct Outbox {
   ///
   /// - Parameter acknowledged: whether to queue acknowledged operations, too, because the state of the hub has changed.
   package func requeue(acknowledged: Bool) throws {
-    var update = try store.connection.prepare("UPDATE outbox SET state = 0 WHERE state < 3 AND (state = 1 OR ?1 AND state = 2)")
+    var update = try store.connection.prepare(
+      "UPDATE outbox SET state = 0 WHERE state < 3 AND (state = 1 OR ?1 AND state = 2)")
     update.bind(acknowledged)
     try update.run()
   }
