@@ -146,7 +146,7 @@ let package = Package(
 /// Code that runs once for each command of a person, and that has to be small rather than fast.
 let small: Set<String> = Set(
   programs.map(library).filter { !["ListProgram", "ReadProgram", "SendProgram", "TailProgram"].contains($0) }
-    + ["DMAgent", "DMPostgres", "DMPreview"])
+    + ["DMAgent", "DMDigest", "DMMedia", "DMPostgres", "DMPreview", "DMSync"])
 
 for target in package.targets where target.type != .system && !["CSHA256", "CVectors", "CXML2"].contains(target.name) {
   target.swiftSettings =
