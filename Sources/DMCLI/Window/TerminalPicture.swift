@@ -43,7 +43,11 @@ package enum PictureProtocol: String, CaseIterable, Sendable {
 
   /// Whether the terminal shows a file of this media type as it is.
   func shows(_ mimeType: String) -> Bool {
-    mimeType == "image/png" || self == .iterm2 && ["image/jpeg", "image/webp"].contains(mimeType)
+    switch self {
+    case .kitty: mimeType == "image/png"
+    case .iterm2: ["image/png", "image/jpeg", "image/webp"].contains(mimeType)
+    case .sixel: false
+    }
   }
 }
 
