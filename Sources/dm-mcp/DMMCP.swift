@@ -24,7 +24,7 @@ package struct DMMCP: Program {
     examples: [
       ("dm-mcp --as bot", "the command that an agent starts, to act as the user bot"),
       ("dm-mcp --as bob --read-only --only +ops", "an agent that reads one group, and cannot send"),
-      ("dm-mcp --as bot --send-to alice,+ops --rate 20/h --log bot.log", "an agent that writes little, and is logged"),
+      ("dm-mcp --as bob --send-to alice,+ops --rate 20/h --log bot.log", "an agent that writes little, and is logged"),
     ], writes: ["digest", "reaction", "message_deleted", "marked", "error"])
 
   package static func run(_ call: Invocation) throws {

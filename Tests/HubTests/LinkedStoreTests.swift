@@ -237,7 +237,8 @@ struct LinkedStoreTests {
     _ = try alice.messenger.change(.pinned(true), in: [ConversationReference("bob")])
     try alice.store.execute(
       """
-      DROP TABLE message_pin; DROP TABLE link_preview; ALTER TABLE message DROP COLUMN link_preview_count;
+      DROP TABLE message_pin; DROP INDEX outbox_pending;
+      DROP TABLE link_preview; ALTER TABLE message DROP COLUMN link_preview_count;
       DROP TABLE picture; DROP TABLE hub_file; DROP TABLE hub_attachment; DROP TABLE hub_own_state;
       ALTER TABLE hub DROP COLUMN own_rev;
       ALTER TABLE hub DROP COLUMN contents_limit; ALTER TABLE hub DROP COLUMN stamp;

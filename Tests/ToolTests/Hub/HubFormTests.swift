@@ -137,7 +137,7 @@ struct HubFormTests {
         EXECUTE replace(pg_get_functiondef('dm.refuse_moved'::regproc), 'h.moved_to is not null', 'false');
         EXECUTE replace(replace(
           pg_get_functiondef('dm1.hello'::regproc), 'at.moved_to is not null', 'false'), ', ''own_states'', ''stamps''', '');
-        EXECUTE regexp_replace(pg_get_functiondef('dm1.push'::regproc), 'select exists .*into has_expired, has_files;', '');
+        EXECUTE regexp_replace(pg_get_functiondef('dm1.push'::regproc), 'select .select e.expires_at .*into has_expired, has_files;', '');
       END $$;
       DROP FUNCTION dm.counts, dm.is_forgotten, dm.kept, dm1.moved, dm.sees_file, dm.attach, dm.erase, dm.keep_own;
       DROP FUNCTION dm.detach, dm1.machines, dm1.own_rev, dm1.own_states, dm1.wake_own, dm1.restamp; DROP TABLE dm.own_state;
