@@ -101,17 +101,7 @@ struct MessageTable {
         json.member("description", preview.description)
       }
     }
-    if !message.reactions.isEmpty {
-      json.key("reactions")
-      json.array { json in
-        for reaction in message.reactions {
-          json.object { json in
-            json.member("emoji", reaction.emoji)
-            json.member("users", texts: reaction.users.map(\.description))
-          }
-        }
-      }
-    }
+    message.writeReactions(to: &json)
   }
 }
 
@@ -144,6 +134,8 @@ extension ConversationLabel {
 }
 
 extension Timestamp {
+  /// `2026-11-21T14:30:00Z`: the time without the fraction of its second.
+  var inSeconds: String { "\(description.prefix(19))Z" }
   fileprivate var date: String { String(description.prefix(10)) }
   fileprivate var clock: String { String(description.dropFirst(11).prefix(8)) }
 }

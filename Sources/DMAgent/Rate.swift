@@ -69,8 +69,3 @@ final class RateLimit {
     }
   }
 }
-
-extension Timestamp {
-  /// `2026-11-21T14:30:00Z`: the time without the fraction of its second.
-  var inSeconds: String { "\(description.prefix(19))Z" }
-}

@@ -4,7 +4,8 @@ internal import DMSystem
 // What the owner lets the agent change.
 
 extension Scope {
-  /// The id of a group, or the other user of a direct conversation, which need not exist yet.
+  /// The id of a group, because another group may get its title; or the other user of a direct conversation, which need
+  /// not exist yet.
   static func settled(
     _ reference: ConversationReference, _ messenger: Messenger
   ) throws -> ConversationReference {

@@ -26,11 +26,7 @@ struct Scope {
     cursors = only.map { _ in CursorTable() }
     files = settings.files
     self.rate = rate.map { RateLimit($0, messenger) }
-    // A group becomes an id, because another group may get its title.
-    self.only = try only?.map { reference in
-      guard case .direct(let handle) = reference else { return .id(try messenger.conversation(reference).id) }
-      return .direct(try messenger.user(handle).handle)
-    }
+    self.only = try only?.map { try Self.settled($0, messenger) }
     self.sendTo = try sendTo?.map { try Self.settled($0, messenger) }
     limits =
       (sendTo.map { " You may write only to: \($0.map(\.description).joined(separator: ", "))." } ?? "")

@@ -63,12 +63,14 @@ package struct DMImport: Program {
     }
     progress.clear()
     try report(counts, call)
-    try advise(unseen.advice(messenger, isExport: export != nil), isExport: export != nil, call)
+    try advise(unseen, messenger, isExport: export != nil, call)
     try export?.finish(call.output)
   }
 
-  private static func advise(_ advice: String?, isExport: Bool, _ call: Invocation) throws {
-    guard let advice, !call.isQuiet else { return }
+  private static func advise(
+    _ unseen: Unseen, _ messenger: Messenger, isExport: Bool, _ call: Invocation
+  ) throws {
+    guard !call.isQuiet, let advice = try unseen.advice(messenger, isExport: isExport) else { return }
     if isExport { printError(command.name, advice) } else { try call.note(advice) }
   }
 

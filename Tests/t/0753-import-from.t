@@ -46,7 +46,7 @@ like "$err" "whatsapp: an export cannot be read from standard input; save it to 
 
 exits 0 "an export" dm-import --from whatsapp 'WhatsApp Chat with Bob.txt' --text
 like "$err" "*dm-import: you are not in '+Bob'; 'dm-list --as bob' lists it; to be in it, give your name there and 'alice' to *" \
-  "the user is told how to see what it made"
+  "a hint says how the user can see what it made"
 is "$(dm-list --as bob | jq -r .title)" Bob "which is so"
 is "$out" "2 messages added, 0 there already" "is imported"
 like "$err" "*read: 2, kept: 2, left out: 0*" "and the importer reports"

@@ -150,15 +150,13 @@ class Stamp:
     def time(self, order, year=None):
         """The time without a zone; None if there is no such day."""
         key = (order, self.key)
-        date = self.dates.get(key, self)
-        if date is self:
+        if key not in self.dates:
             try:
-                date = self.date(order)
+                self.dates[key] = self.date(order)
             except (TypeError, ValueError, OverflowError):
-                date = None
-            self.dates[key] = date
+                self.dates[key] = None
         try:
-            own, month, day = date
+            own, month, day = self.dates[key]
             return datetime.datetime(own if own is not None else year or 2000, month, day, self.hour, self.minute, self.second)
         except (TypeError, ValueError, OverflowError):
             return None

@@ -22,9 +22,7 @@ extension RecordSchema {
       arguments: [
         Field("unread_only", .boolean, optional: true, note: "Only with unread messages."),
         Field("include_archived", .boolean, optional: true, note: "Archived ones, too."),
-        Field(
-          "match", .string, optional: true,
-          note: "Text in a name or a participant."),
+        Field("match", .string, optional: true, note: "Text in a name or a participant."),
         limit(50),
         Field("after", .string, optional: true, note: "The next of the previous page."),
       ])
@@ -34,9 +32,7 @@ extension RecordSchema {
       arguments: [
         Field("conversation", .string, optional: true, note: conversationNote + " All if left out."),
         Field("before", .string, optional: true, note: "Only before this message or time:" + boundNote),
-        Field(
-          "since", .string, optional: true,
-          note: "Only from this message or time on:" + boundNote),
+        Field("since", .string, optional: true, note: "Only from this message or time on:" + boundNote),
         Field("unread_only", .boolean, optional: true, note: "Only unread messages."),
         Field("around", .string, optional: true, note: "Messages before and after this one: " + messageNote),
         limit(30),
@@ -51,13 +47,9 @@ extension RecordSchema {
             "Words, \"a phrase\", begin*, AND, OR, NOT and parentheses. Without a query, give conversations, from, "
             + "since, before or has."
         ),
-        Field(
-          "conversations", .list(.string), optional: true,
-          note: "Only in these: " + conversationNote),
+        Field("conversations", .list(.string), optional: true, note: "Only in these: " + conversationNote),
         Field("from", .handle, optional: true, note: "Only messages from this user."),
-        Field(
-          "since", .string, optional: true,
-          note: "Only from this message or time on:" + boundNote),
+        Field("since", .string, optional: true, note: "Only from this message or time on:" + boundNote),
         Field("before", .string, optional: true, note: "Only before this message or time:" + boundNote),
         Field(
           "has", .list(.words(SearchRequest.Content.allCases.map(\.rawValue))), optional: true,
@@ -71,21 +63,13 @@ extension RecordSchema {
       arguments: [
         Field("conversation", .string, optional: true, note: conversationNote + " All if left out."),
         Field("before", .string, optional: true, note: "Only before this message or time:" + boundNote),
-        Field(
-          "since", .string, optional: true,
-          note: "Only from this message or time on:" + boundNote),
-        Field(
-          "unread_only", .boolean, optional: true,
-          note: "Only unread messages; so without since and before."),
+        Field("since", .string, optional: true, note: "Only from this message or time on:" + boundNote),
+        Field("unread_only", .boolean, optional: true, note: "Only unread messages; so without since and before."),
         Field(
           "kinds", .list(.words(DigestPoint.Kind.allCases.map(\.rawValue))), optional: true,
           note: "All if left out."),
-        Field(
-          "summary_points", .count(0...100), optional: true,
-          note: "For each conversation; 5 if left out."),
-        Field(
-          "limit", .count(1...10_000), optional: true,
-          note: "How many messages are read; 1000 if left out."),
+        Field("summary_points", .count(0...100), optional: true, note: "For each conversation; 5 if left out."),
+        Field("limit", .count(1...10_000), optional: true, note: "How many messages are read; 1000 if left out."),
       ])
 
     package static let send = RecordSchema.Tool(name: "send", arguments: sent)
@@ -104,9 +88,7 @@ extension RecordSchema {
           "A new name for each message, 1 to 128 bytes. A call that repeats it sends nothing again, and returns "
           + "\"duplicate\":true."),
       Field("reply_to", .string, optional: true, note: "The answered message: " + messageNote),
-      Field(
-        "expires_in", .string, optional: true,
-        note: "10m, 1h or 7d."),
+      Field("expires_in", .string, optional: true, note: "10m, 1h or 7d."),
     ]
 
     package static let editMessage = RecordSchema.Tool(
@@ -145,16 +127,14 @@ extension RecordSchema {
       name: "react",
       arguments: [
         Field("message", .string, note: messageNote),
-        Field(
-          "emoji", .string, note: "One emoji; empty to remove your reaction."),
+        Field("emoji", .string, note: "One emoji; empty to remove your reaction."),
       ])
 
     package static let markRead = RecordSchema.Tool(
       name: "mark_read",
       arguments: [
         Field("conversation", .string, note: conversationNote),
-        Field(
-          "up_to", .string, note: "The last message that you have read: " + messageNote),
+        Field("up_to", .string, note: "The last message that you have read: " + messageNote),
       ])
 
     package static let waitForMessage = RecordSchema.Tool(
@@ -164,12 +144,8 @@ extension RecordSchema {
           "cursor", .string, optional: true,
           note:
             "The cursor of your last wait_for_message or read_history; from now on if left out."),
-        Field(
-          "conversations", .list(.string), optional: true,
-          note: "Only in these: " + conversationNote),
-        Field(
-          "timeout_seconds", .count(0...3600), optional: true,
-          note: "30 if left out."),
+        Field("conversations", .list(.string), optional: true, note: "Only in these: " + conversationNote),
+        Field("timeout_seconds", .count(0...3600), optional: true, note: "30 if left out."),
       ])
 
     /// The parameters of `resources/read`.

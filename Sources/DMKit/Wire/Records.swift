@@ -95,6 +95,20 @@ extension Message: Record {
     }
   }
 
+  /// Writes the member `reactions`, if there are any.
+  package func writeReactions(to json: inout JSONWriter) {
+    if reactions.isEmpty { return }
+    json.key("reactions")
+    json.array { json in
+      for reaction in reactions {
+        json.object { json in
+          json.member("emoji", reaction.emoji)
+          json.member("users", handles: reaction.users)
+        }
+      }
+    }
+  }
+
   /// Writes the members that most messages do not have, such as `reply_to`, `attachments` and `reactions`.
   private func writeContents(to json: inout JSONWriter) {
     if let replyTo {
@@ -117,17 +131,7 @@ extension Message: Record {
       linkPreview.write(to: &json)
     }
     if !mentions.isEmpty { json.member("mentions", handles: mentions) }
-    if !reactions.isEmpty {
-      json.key("reactions")
-      json.array { json in
-        for reaction in reactions {
-          json.object { json in
-            json.member("emoji", reaction.emoji)
-            json.member("users", handles: reaction.users)
-          }
-        }
-      }
-    }
+    writeReactions(to: &json)
     if let pin {
       json.member("pinned_at", pin.at)
       json.member("pinned_by", pin.user.description)

@@ -50,26 +50,6 @@ package struct Outbox {
     }
   }
 
-  package struct Row {
-    package let key: OutboxKey
-    package let act: Act
-    package let state: State
-    package let conversation: ConversationKey?
-    package let target: Identifier?
-    package let nonce: Identifier
-    package let arguments: String
-    package let payload: [UInt8]?
-    package let createdAt: Timestamp
-    package let attempts: Int
-    package let triedAt: Timestamp?
-    package var notBefore: Timestamp?
-    package let rev: Int64?
-    /// The code of the reason why the hub refused the operation; nil if it did not.
-    package let fault: String?
-    /// Whether the operation is pushed again because the hub was restored.
-    package let isRepeated: Bool
-  }
-
   private enum Column: Int32, QueryColumn {
     case id, act, state, conversation, target, nonce, arguments, payload, createdAt, attempts, triedAt, notBefore
     case rev, fault, isRepeated
@@ -139,6 +119,9 @@ package struct Outbox {
 
   // Most operations are done, so each query that looks for others has the condition of an index that holds no done ones.
 
+  static let nextPostponed: StaticString = """
+    SELECT min(not_before) FROM outbox WHERE state < 3 AND state = 0 AND not_before > ? AND not_before < ?
+    """
   static let pendingOfOne = "WHERE conversation = ? AND state < 4 ORDER BY id"
   // The sign keeps SQLite from reading all rows in the order of their ids.
   static let allPending = "WHERE state < 4 AND \(hasMessage) ORDER BY +id"
@@ -252,6 +235,26 @@ package struct Outbox {
     var update = try store.connection.prepare("UPDATE outbox SET state = 3, fault = ? WHERE state < 3 AND state < 2")
     update.bind(fault)
     try update.run()
+  }
+
+  /// The earliest time at which a postponed operation is due; nil if none is postponed.
+  package func postponedUntil() throws -> Timestamp? {
+    var statement = try store.connection.prepare(Self.nextPostponed)
+    statement.bind(Timestamp.now)
+    statement.bind(Timestamp.forever)
+    return try statement.step() ? statement.optionalTimestamp(0) : nil
+  }
+
+  /// Queues an operation again, due at a time; if `isUndone`, the last attempt is not counted, because it had no effect.
+  package func postpone(_ key: OutboxKey, until time: Timestamp?, isUndone: Bool = false) throws {
+    var update = try store.connection.prepare(
+      "UPDATE outbox SET state = 0, fault = NULL, not_before = ?2, attempts = attempts - ?3 WHERE id = ?1 AND state < 4"
+    )
+    update.bind(key)
+    update.bind(time)
+    update.bind(isUndone)
+    try update.run()
+    store.rings = true
   }
 
   /// Replaces the arguments or the payload of an operation that the hub cannot have yet.

@@ -32,7 +32,7 @@ struct HubMoveTests {
     let new = try PostgresServer()
     let moved = try hub.hub(["move", "127.0.0.1:\(new.port)"]).record
     #expect(moved["moved_to"]?.string == "127.0.0.1:\(new.port)")
-    // The follower may connect once more, to be told the address, while the move is answered.
+    // The follower may connect once more, to get the address, while the move is answered.
     try Torture.wait(until: "the follower has left the old server") {
       try hub.hub(["status"]).record["connection_count"]?.int == 0
     }
