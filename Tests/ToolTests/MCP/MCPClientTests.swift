@@ -39,7 +39,35 @@ import Testing
   func `the official MCP client passes each scenario`(scenario: Scenario) throws {
     let f = try ToolFixture(copyOf: Self.template.get())
     // The first run installs the client.
-    let outcome = try f.run("sh", ["\(repository)/Tests/mcp/client", scenario.name], seconds: 600)
+    let outcome = try f.run("sh", ["\(repository)/Tests/mcp/client", "2025-11-25", "scenarios.py", scenario.name], seconds: 600)
+    #expect(outcome.status == .exit(0), "\(outcome.stderr)")
+    try f.checkIntegrity()
+  }
+
+  /// A client, the revision on which it must agree, and the packages that it is from.
+  struct Client: Sendable, CustomTestStringConvertible {
+    let packages, revision, library, mode: String
+    var testDescription: String { "\(library) of \(packages), mode \(mode)" }
+
+    init(_ packages: String, agreesOn revision: String? = nil, _ library: String = "mcp", mode: String = "-") {
+      (self.packages, self.revision, self.library, self.mode) = (packages, revision ?? packages, library, mode)
+    }
+  }
+
+  static let clients =
+    ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"].map { Client($0) }
+    + ["mcp", "fastmcp"].flatMap { library in
+      [
+        Client("2026-07-28", library, mode: "2026-07-28"), Client("2026-07-28", library, mode: "auto"),
+        Client("2026-07-28", agreesOn: "2025-11-25", library, mode: "legacy"),
+      ]
+    }
+
+  @Test(arguments: clients)
+  func `a client of each revision lists, reads, sends once and meets errors`(client: Client) throws {
+    let f = try ToolFixture(copyOf: Self.template.get())
+    let words = ["revisions.py", client.revision, client.library, client.mode]
+    let outcome = try f.run("sh", ["\(repository)/Tests/mcp/client", client.packages] + words, seconds: 600)
     #expect(outcome.status == .exit(0), "\(outcome.stderr)")
     try f.checkIntegrity()
   }
