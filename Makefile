@@ -3,23 +3,30 @@ DESTDIR ?=
 NAMES := $(notdir $(wildcard Sources/dm-*))
 # 'linked' makes one file of all programs, and a link to it for each; 'separate' makes a file of each.
 PROGRAMS ?= linked
-# The programs are small and their modules many: with the last flag, printing all messages takes a twentieth less.
-RELEASE = swift build -c release --static-swift-stdlib -Xswiftc -cross-module-optimization $(SLIM) $(HEADERS)
+# The programs are small and their modules many: with the third flag, printing all messages takes a twentieth less. The last one
+# keeps the folder of the program out of the places where each start looks for libraries.
+RELEASE = DM_PROGRAMS=1 $(PKG) swift build -c release --static-swift-stdlib -Xswiftc -cross-module-optimization --disable-local-rpath $(SLIM) $(HEADERS)
 # A call of the module for regular expressions, such as 'replacing', is an error, because that module is large: see
-# Sources/DMModel/ExactString.swift for what to call.
-SLIM := $(addprefix -Xswiftc ,-Xfrontend -disable-implicit-string-processing-module-import)
+# Sources/DMModel/ExactString.swift for what to call. Functions in sections of their own can be left out, and
+# put in order.
+SLIM := $(addprefix -Xswiftc ,-Xfrontend -disable-implicit-string-processing-module-import \
+  -Xfrontend -function-sections)
 # Where the headers of these libraries are differs between systems. The libraries themselves are loaded when they are needed.
 HEADERS = $(foreach l,libpq libcurl libxml-2.0,$(patsubst -I%,-Xcc -I%,$(shell pkg-config --cflags-only-I $l)))
-# A start is a third shorter when the library of C++ is within the program and nothing in the program can be linked with:
-# see docs/decisions/0026. A linker takes the shared library where a folder has both. Nothing in the program unwinds its stack, so
-# that it needs no index of its frames, which would take 300 kB.
-LINK := -Xswiftc -use-ld=lld -Xswiftc -L.build/static \
-  $(addprefix -Xlinker ,--no-export-dynamic --no-eh-frame-hdr -O2 -z pack-relative-relocs -z now) -Xswiftc -Xclang-linker -Xswiftc -static-libgcc
+# How a start became short is in docs/decisions/0026. A linker takes the shared library where a folder has both, so .build/static
+# has only the others. Nothing in the program unwinds its stack, so that it needs no index of its frames, which would take 300 kB.
+STATIC := $(CURDIR)/.build/static
+LINK := -Xswiftc -use-ld=lld -Xswiftc -L$(STATIC) \
+  $(addprefix -Xlinker ,--no-export-dynamic --no-eh-frame-hdr -O2 -z pack-relative-relocs -z now \
+  --symbol-ordering-file=$(CURDIR)/.ci/order.txt --no-warn-symbol-ordering) -Xswiftc -Xclang-linker -Xswiftc -static-libgcc
+# 'static' puts SQLite into the program, if the system has it as an archive, as Debian has; 'shared' uses the library of the system.
+SQLITE ?= static
+PKG = PKG_CONFIG_PATH="$(STATIC)$(addprefix :,$(PKG_CONFIG_PATH))"
 SUDO := $(if $(filter-out 0,$(shell id -u)),sudo)
 # Commands that a target needs in addition to those of a build, as COMMAND or COMMAND:DEBIAN-PACKAGE.
 TOOLS := pkg-config jq
 
-.PHONY: demo check test torture mutations build install uninstall deb tarball release packages lint bench generate width docs pictures setup
+.PHONY: demo check test torture mutations build install uninstall deb tarball release packages order lint bench generate width docs pictures setup
 
 demo: build
 	PATH="$(CURDIR)/bin:$$PATH" sh examples/demo
@@ -52,8 +59,11 @@ mutations: setup
 # The programs, stripped, in bin/.
 build: TOOLS += cc:gcc
 build: setup
-	mkdir -p .build/static
-	ln -sf "$$(cc -print-file-name=libstdc++.a)" .build/static/libstdc++.a
+	rm -rf $(STATIC)
+	mkdir -p $(STATIC)
+	ln -s "$$(cc -print-file-name=libstdc++.a)" $(STATIC)
+	a="$$(cc -print-file-name=libsqlite3.a)"; test $(SQLITE) != static || test ! -e "$$a" || { ln -s "$$a" $(STATIC) && \
+	  printf '%s\n' 'Name: SQLite' 'Description: SQLite' 'Version: 3' 'Libs: -L$(STATIC) -lsqlite3' >$(STATIC)/sqlite3.pc; }
 	rm -rf bin
 	mkdir bin
 	set -e; for p in dm $(if $(filter separate,$(PROGRAMS)),$(NAMES)); do $(RELEASE) $(LINK) --product $$p; \
@@ -114,6 +124,12 @@ release:
 packages: TOOLS += debootstrap sqlite3 python3
 packages: build deb tarball
 	Tests/packages/run
+
+# Renews the order of functions in the program, by their first use; after larger changes, and before a release.
+order: TOOLS += valgrind python3
+order: build
+	.ci/order "$$($(RELEASE) --show-bin-path)/dm" >.ci/order.new
+	mv .ci/order.new .ci/order.txt
 
 lint:
 	swift format lint --strict --recursive Sources Tests Package.swift

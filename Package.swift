@@ -46,6 +46,9 @@ let optimizedInTests: Set<String> =
   Context.environment["DM_TESTS"] == nil ? [] : ["DMMedia", "DMSystem", "DMJSON", "JSONSupport"]
 let optimized: [SwiftSetting] = [.unsafeFlags(["-O", "-assert-config", "Debug"])]
 
+/// Whether only the programs are built, which have no tasks: their runtime would be in the file of all programs.
+let withoutTasks = Context.environment["DM_PROGRAMS"] != nil
+
 /// People with engines of their own, for `bench/crowd`.
 let crowd: [Target] =
   Context.environment["DM_CROWD"] == nil
@@ -71,6 +74,8 @@ let package = Package(
     .systemLibrary(name: "CSystem"),
     /// SHA-256 with the instructions of the processor.
     .target(name: "CSHA256"),
+    /// What the runtime of Swift does slowly at each start.
+    .target(name: "CStart"),
     /// The loops of a search by meaning.
     .target(name: "CVectors"),
     /// The values that programs and stores speak of. Depends on none of the others, and on the system for the time.
@@ -86,7 +91,9 @@ let package = Package(
       name: "DMStore", dependencies: ["DMModel", "DMSystem", "CSQLite", "CVectors"],
       resources: [.embedInCode("Migrations")]),
     /// What a user may do and follow, and the records that are read and printed. The library for other programs.
-    .target(name: "DMKit", dependencies: ["DMModel", "DMSystem", "DMJSON", "DMMedia", "DMStore"]),
+    .target(
+      name: "DMKit", dependencies: ["DMModel", "DMSystem", "DMJSON", "DMMedia", "DMStore"],
+      exclude: withoutTasks ? ["Tasks"] : []),
     /// What the owner of a store does to its files: check, back up, dump, restore, purge, repair.
     .target(name: "DMUpkeep", dependencies: ["DMKit", "DMModel", "DMSystem", "DMJSON", "DMStore"]),
     /// Previews of links: what may be fetched, and what a page says about itself. The only target that imports CCurl and CXML2.
@@ -138,7 +145,8 @@ let package = Package(
     .testTarget(name: "ToolTests", dependencies: ["DMKit", "DMCLI", "JSONSupport", "TestSupport", "dm"]),
     /// All programs in one file, which does what the name says by which it was started.
     .executableTarget(
-      name: "dm", dependencies: ["DMCLI", "DMKit", "DMSystem"] + programs.map { .byName(name: library(of: $0)) },
+      name: "dm",
+      dependencies: ["CStart", "DMCLI", "DMKit", "DMSystem"] + programs.map { .byName(name: library(of: $0)) },
       resources: [.embedInCode("tour.sh")]),
   ] + programTargets + crowd
 )
@@ -148,7 +156,8 @@ let small: Set<String> = Set(
   programs.map(library).filter { !["ListProgram", "ReadProgram", "SendProgram", "TailProgram"].contains($0) }
     + ["DMAgent", "DMDigest", "DMMedia", "DMPostgres", "DMPreview", "DMSync"])
 
-for target in package.targets where target.type != .system && !["CSHA256", "CVectors", "CXML2"].contains(target.name) {
+for target in package.targets
+where target.type != .system && !["CSHA256", "CStart", "CVectors", "CXML2"].contains(target.name) {
   target.swiftSettings =
     strict + (optimizedInTests.contains(target.name) ? optimized : [])
     + (small.contains(target.name) ? [.unsafeFlags(["-Osize"], .when(configuration: .release))] : [])
