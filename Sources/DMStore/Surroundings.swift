@@ -23,6 +23,8 @@ package final class Surroundings {
   private var conversations = KeyTable<Cached>()
   private var names = KeyTable<String?>()
   private var replies: [Identifier: Message.Reply] = [:]
+  /// Whether the store has any pins; nil until one is requested.
+  private var hasPins: Bool?
 
   /// The number of cached replies at which the cache is emptied.
   private static let capacity = 1000
@@ -92,7 +94,12 @@ package final class Surroundings {
   }
 
   /// Who pinned a message, and when; nil if it is not pinned.
+  ///
+  /// If the store has no pins, all calls together cost one query.
   func pin(of seq: Int, in conversation: ConversationKey) throws -> Message.Pin? {
+    let any = try hasPins ?? store.pins.any()
+    hasPins = any
+    if !any { return nil }
     let cached = try cached(conversation)
     if let pins = cached.pins { return pins.isEmpty ? nil : pins[seq] }
     let pins = try store.pins.all(in: conversation)
@@ -101,7 +108,10 @@ package final class Surroundings {
   }
 
   /// Reads the pins of a conversation again when they are requested next.
-  package func forgetPins(of conversation: ConversationKey) { conversations[conversation.number]?.pins = nil }
+  package func forgetPins(of conversation: ConversationKey) {
+    hasPins = nil
+    conversations[conversation.number]?.pins = nil
+  }
 
   /// The message to which another message replies.
   ///

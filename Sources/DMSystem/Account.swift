@@ -13,19 +13,22 @@ package enum Account {
   /// The path of the home folder; nil if there is none.
   package static var home: String? { entry?.home }
 
+  /// The entry is read from /etc/passwd, because a lookup by the C library asks nscd(8) and reads nsswitch.conf(5) at each start.
+  private static var entry: Entry? {
+    let list = "/etc/passwd"
+    let size = FileStatus(list).map { min(Int($0.size), 1 << 20) } ?? 0
+    if let bytes = readFile(list, limit: size), let entry = entry(of: geteuid(), in: bytes) { return entry }
+    return entryOfDirectoryService
+  }
+
   #if DM_STATIC
-    /// The entry is read from /etc/passwd or, for an account of a directory service, from the environment.
-    ///
-    /// getpwuid(3) is not used, because it would load shared libraries, which a static program cannot do.
-    private static var entry: Entry? {
-      let list = "/etc/passwd"
-      let size = FileStatus(list).map { min(Int($0.size), 1 << 20) } ?? 0
-      if let bytes = readFile(list, limit: size), let entry = entry(of: geteuid(), in: bytes) { return entry }
+    /// From the environment: getpwuid(3) would load shared libraries, which a static program cannot do.
+    private static var entryOfDirectoryService: Entry? {
       guard let name = getenv("LOGNAME") ?? getenv("USER"), name.pointee != 0 else { return nil }
       return Entry(name: String(cString: name), home: getenv("HOME").map { String(cString: $0) } ?? "")
     }
   #else
-    private static var entry: Entry? {
+    private static var entryOfDirectoryService: Entry? {
       getpwuid(geteuid()).map {
         Entry(name: String(cString: $0.pointee.pw_name), home: String(cString: $0.pointee.pw_dir))
       }

@@ -24,6 +24,12 @@ package struct Pins {
     return pins
   }
 
+  /// Whether any message of the store is pinned.
+  func any() throws -> Bool {
+    var any = try store.connection.prepare("SELECT 1 FROM message_pin LIMIT 1")
+    return try any.step()
+  }
+
   /// The conversations with pinned messages that a user is or was in.
   static let conversationsOfUser: StaticString = """
     SELECT p.conversation FROM participant p
