@@ -56,7 +56,7 @@ torture: setup
 mutations: setup
 	Tests/mutations/run
 
-# The programs, stripped, in bin/.
+# The programs, stripped, in bin/. They are always linked anew, because the package manager does not know of .ci/order.txt.
 build: TOOLS += cc:gcc
 build: setup
 	rm -rf $(STATIC)
@@ -66,8 +66,8 @@ build: setup
 	  printf '%s\n' 'Name: SQLite' 'Description: SQLite' 'Version: 3' 'Libs: -L$(STATIC) -lsqlite3' >$(STATIC)/sqlite3.pc; }
 	rm -rf bin
 	mkdir bin
-	set -e; for p in dm $(if $(filter separate,$(PROGRAMS)),$(NAMES)); do $(RELEASE) $(LINK) --product $$p; \
-	  strip -s -o bin/$$p "$$($(RELEASE) --show-bin-path)/$$p"; done
+	set -e; folder="$$($(RELEASE) --show-bin-path)"; for p in dm $(if $(filter separate,$(PROGRAMS)),$(NAMES)); do \
+	  rm -f "$$folder/$$p"; $(RELEASE) $(LINK) --product $$p; strip -s -o bin/$$p "$$folder/$$p"; done
 	for p in $(NAMES); do test -e bin/$$p || ln -s dm bin/$$p || exit; done
 
 # What was built, so that no compiler and no package manager runs as root.
