@@ -87,6 +87,10 @@ package final class ExportFolder {
   package let format: ExportFormat
   /// The conversations, in the order in which they were first exported.
   package private(set) var entries: [Exported] = []
+  /// The index of the entry of each conversation.
+  private var indexes: [Identifier: Int] = [:]
+  /// The names of the subfolders in lower case, each with the number that the next subfolder of this name gets.
+  private var numbers: [ExactString: Int]
   /// Keeps other runs from removing the unfinished files of this one.
   private let lock: FileLock
 
@@ -99,6 +103,8 @@ package final class ExportFolder {
   ///   `busy` if another process writes an export there.
   package init(_ path: String, _ format: ExportFormat) throws {
     (self.path, self.format) = (path, format)
+    // The list of the pages gets its name later.
+    numbers = [ExactString("index.html"): 2]
     try StoreLocation.refuse(insideStore: path)
     try StoreLocation.refuse(insideStore: path + "/" + Self.list)
     if case .failed(let reason) = createFolder(path) { throw fileError(.cannotCreate, "create", path, reason) }
@@ -106,6 +112,7 @@ package final class ExportFolder {
       throw DMError(.cannotCreate, "'\(path)' is not a folder; name another", subject: path)
     }
     guard let lock = FileLock(ifFree: wholePath(path) ?? path) else {
+      do { _ = try names(in: path) } catch { throw DMError(.cannotCreate, error.message, subject: path) }
       throw DMError(.busy, "another process writes to '\(path)'; try again when it has ended", subject: path)
     }
     self.lock = lock
@@ -136,8 +143,15 @@ package final class ExportFolder {
         throw DMError(
           .cannotCreate, "'\(path)' is an export to \(entry.format.rawValue); name another folder", subject: path)
       }
-      entries.append(entry)
+      append(entry)
     }
+  }
+
+  private func append(_ entry: Exported) {
+    indexes[entry.conversation] = indexes[entry.conversation] ?? entries.count
+    entries.append(entry)
+    let folder = ExactString(entry.folder.lowercased())
+    numbers[folder] = numbers[folder] ?? 2
   }
 
   /// Writes the list.
@@ -153,21 +167,22 @@ package final class ExportFolder {
   ///
   /// - Parameter name: a name that is safe in a path.
   package func entry(of conversation: Identifier, named name: String) -> Exported {
-    if let entry = entries.first(where: { $0.conversation == conversation }) { return entry }
-    // The list of the pages gets its name later.
-    let taken = Set((entries.map { $0.folder.lowercased() } + ["index.html"]).map { ExactString($0) })
-    var (unused, number) = (name, 1)
-    while taken.contains(ExactString(unused.lowercased())) || fileExists("\(path)/\(unused)") {
-      number += 1
+    if let index = indexes[conversation] { return entries[index] }
+    let folded = ExactString(name.lowercased())
+    var unused = name
+    var number = numbers[folded] ?? 2
+    while numbers[ExactString(unused.lowercased())] != nil || fileExists("\(path)/\(unused)") {
       unused = "\(name)-\(number)"
+      number += 1
     }
+    numbers[folded] = number
     let entry = Exported(conversation, format, path: unused + "/")
-    entries.append(entry)
+    append(entry)
     return entry
   }
 
   package func set(_ entry: Exported) {
-    if let index = entries.firstIndex(where: { $0.conversation == entry.conversation }) { entries[index] = entry }
+    if let index = indexes[entry.conversation] { entries[index] = entry }
   }
 
   /// Makes a folder inside of the export if it does not exist, and removes unfinished files in it.
