@@ -14,6 +14,8 @@ package enum ExportFormat: String, CaseIterable, Sendable {
 /// A class, because copies of so many members would be a tenth of the code of exports.
 package final class Exported {
   package let conversation: Identifier
+  /// The user who sees what is exported; nil if an earlier version has made the list.
+  package var user: String?
   /// The name of the conversation for the user.
   package var name = ""
   package var isGroup = false
@@ -51,6 +53,7 @@ package final class Exported {
     guard !folder.isEmpty, folder.utf8.first != UInt8(ascii: "."), path.utf8.count > folder.utf8.count else {
       return nil
     }
+    user = line.text("user")
     (name, isGroup, lastPath) = (line.text("name") ?? "", line.flag("is_group") ?? false, line.text("last_path"))
     (messages, attachments) = (line.integer("message_count") ?? 0, line.integer("attachments_count") ?? 0)
     (missing, written) = (line.integer("missing_count") ?? 0, line.integer("written_count") ?? 0)
@@ -65,6 +68,7 @@ extension Exported: Record {
     json.object { json in
       json.member("type", "exported")
       json.member("conversation_id", conversation)
+      json.member("user", user)
       json.member("name", name)
       json.member("is_group", isGroup)
       json.member("format", format.rawValue)
@@ -85,6 +89,7 @@ extension Exported: Record {
 package final class ExportFolder {
   package let path: String
   package let format: ExportFormat
+  private let user: String
   /// The conversations, in the order in which they were first exported.
   package private(set) var entries: [Exported] = []
   /// The index of the entry of each conversation.
@@ -99,10 +104,12 @@ package final class ExportFolder {
 
   /// Makes the folder if it does not exist, and reads its list.
   ///
-  /// - Throws: `cannot_create` if there is a file, a folder with other files, an export in another format, or a store;
+  /// - Parameter user: the user who sees what is exported.
+  /// - Throws: `cannot_create` if there is a file, a folder with other files, an export in another format, or of what
+  ///   another user sees, or a store;
   ///   `busy` if another process writes an export there.
-  package init(_ path: String, _ format: ExportFormat) throws {
-    (self.path, self.format) = (path, format)
+  package init(_ path: String, _ format: ExportFormat, of user: Handle) throws {
+    (self.path, self.format, self.user) = (path, format, user.description)
     // The list of the pages gets its name later.
     numbers = [ExactString("index.html"): 2]
     try StoreLocation.refuse(insideStore: path)
@@ -143,6 +150,11 @@ package final class ExportFolder {
         throw DMError(
           .cannotCreate, "'\(path)' is an export to \(entry.format.rawValue); name another folder", subject: path)
       }
+      if let other = entry.user, ExactString(other) != ExactString(user) {
+        throw DMError(
+          .cannotCreate, "'\(path)' has what '\(other)' sees, and you are '\(user)'; name another folder", subject: path
+        )
+      }
       append(entry)
     }
   }
@@ -177,6 +189,7 @@ package final class ExportFolder {
     }
     numbers[folded] = number
     let entry = Exported(conversation, format, path: unused + "/")
+    entry.user = user
     append(entry)
     return entry
   }

@@ -38,7 +38,8 @@ final class Job {
     self.step = step
     messenger = try call.messenger()
     self.entry = Exported(entry.conversation, entry.format, path: entry.path)
-    (self.entry.name, self.entry.isGroup) = (conversation.name, conversation.isGroup)
+    (self.entry.user, self.entry.name) = (messenger.identity.handle.description, conversation.name)
+    self.entry.isGroup = conversation.isGroup
     if let folder { try folder.makeFolder(entry.folder) }
   }
 

@@ -107,13 +107,15 @@ final class MailFormat: Format {
   ///
   /// - Parameter isPhrase: whether the value is the name before an address, in which fewer characters are harmless.
   private static func encoded(_ text: String, isPhrase: Bool = false) -> String {
-    let isPlain = text.utf8.count < 900 && text.utf8.allSatisfy { byte in
-      switch byte {
-      case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x20, 0x2D, 0x5F: true
-      case UInt8(ascii: "="): false
-      default: !isPhrase && 0x21...0x7E ~= byte
+    let isPlain =
+      text.utf8.count < 900
+      && text.utf8.allSatisfy { byte in
+        switch byte {
+        case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x20, 0x2D, 0x5F: true
+        case UInt8(ascii: "="): false
+        default: !isPhrase && 0x21...0x7E ~= byte
+        }
       }
-    }
     if isPlain { return text }
     // A line with an encoded word has at most 76 characters, with the longest name of a header.
     var words: [String] = []

@@ -218,6 +218,8 @@ exits 73 "a folder with other files" dm-export bob --to html other
 like "$err" "dm-export: 'other' has other files and is not an export; name an empty or a new folder" "is refused"
 is "$(ls -A other)" file "and stays as it is"
 exits 73 "an export in another format" dm-export bob --to mbox html
+exits 73 "an export of another user" dm-export alice --as bob --to html html
+like "$err" "dm-export: 'html' has what 'alice' sees, and you are 'bob'; name another folder" "is refused"
 exits 73 "a part of what is there" dm-export bob --to html --since 1d all
 like "$err" "*has all messages of *" "is refused"
 exits 73 "the folder of a store" dm-export bob --to html "$DM_STORE"

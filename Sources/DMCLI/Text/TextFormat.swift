@@ -18,7 +18,8 @@ package enum TextFormat {
   package static func day(_ time: Timestamp) -> String {
     let local = LocalTime(time)
     let year = String(local.year)
-    return "\(String(repeating: "0", count: max(0, 4 - year.utf8.count)))\(year)-\(padded(local.month))-\(padded(local.day))"
+    let zeros = String(repeating: "0", count: max(0, 4 - year.utf8.count))
+    return "\(zeros)\(year)-\(padded(local.month))-\(padded(local.day))"
   }
 
   /// A local date and its day of the week: `Mon 2026-11-23`.

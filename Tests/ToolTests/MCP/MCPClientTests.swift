@@ -39,7 +39,8 @@ import Testing
   func `the official MCP client passes each scenario`(scenario: Scenario) throws {
     let f = try ToolFixture(copyOf: Self.template.get())
     // The first run installs the client.
-    let outcome = try f.run("sh", ["\(repository)/Tests/mcp/client", "2025-11-25", "scenarios.py", scenario.name], seconds: 600)
+    let outcome = try f.run(
+      "sh", ["\(repository)/Tests/mcp/client", "2025-11-25", "scenarios.py", scenario.name], seconds: 600)
     #expect(outcome.status == .exit(0), "\(outcome.stderr)")
     try f.checkIntegrity()
   }
