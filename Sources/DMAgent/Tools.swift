@@ -120,12 +120,14 @@ extension AgentTool {
 
   /// The messages of a query that have a text, as a digest reads them, with the beginnings of their texts.
   private static func beginnings(_ query: HistoryQuery, _ scope: Scope) throws -> [DigestMessage] {
+    // The time of a digest grows with the bytes of all texts.
+    let most = max(256, (2 << 20) / (query.limit ?? 1000))
     let history = try scope.messenger.history(query)
     var messages: [DigestMessage] = []
     while case let batch = try history.next(), !batch.isEmpty {
       messages += try scope.labeled(batch).compactMap { message in
         var message = message
-        message.text = message.text.map { beginning(of: $0, bytes: 2048) }
+        message.text = message.text.map { beginning(of: $0, bytes: most) }
         return DigestMessage(message)
       }
     }
