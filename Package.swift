@@ -105,7 +105,7 @@ let package = Package(
       name: "DMDigest", dependencies: ["DMKit", "DMModel", "DMSystem", "DMJSON"],
       resources: [.embedInCode("cues.txt"), .embedInCode("prompts")]),
     /// Agents as users: the Model Context Protocol, its tools and its resources.
-    .target(name: "DMAgent", dependencies: ["DMDigest", "DMKit", "DMModel", "DMSystem", "DMJSON"]),
+    .target(name: "DMAgent", dependencies: ["DMDigest", "DMKit", "DMMedia", "DMModel", "DMSystem", "DMJSON"]),
     /// Carries between a linked store and its hub: what is pushed and pulled, and what the log of a hub does to a store.
     .target(name: "DMSync", dependencies: ["DMKit", "DMModel", "DMStore", "DMSystem", "DMJSON"]),
     /// A hub on PostgreSQL: its SQL, the connection to it, and who may join. The only target that imports CPQ.

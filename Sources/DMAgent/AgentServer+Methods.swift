@@ -150,9 +150,9 @@ extension AgentServer {
         try begin(Wait(arguments, scope, call, progressToken: request.progressToken, replies, entry))
         return nil
       }
-      let (result, file) = try run(arguments, scope)
-      end(entry, "ok")
-      return call.result { write(result, file: file, note: scope.messenger.takeAbsence(), to: &$0) }
+      let answer = try run(arguments, scope)
+      end(entry, "ok", answer.changed)
+      return call.result { write(answer.members, file: answer.file, note: scope.messenger.takeAbsence(), to: &$0) }
     } catch {
       return failure(of: tool.name, Self.dmError(error), call, entry)
     }

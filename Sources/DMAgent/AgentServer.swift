@@ -63,6 +63,8 @@ package final class AgentServer {
     self.messenger = messenger
     self.settings = settings
     self.streams = streams
+    // The times of the answers are in UTC, so those of the arguments are, too.
+    useUTC()
     scope = try Scope(messenger, settings)
     let waiting = AgentTool.waitForMessage(marksDelivered: !settings.isReadOnly)
     let acting = settings.isReadOnly ? [] : AgentTool.acting(sendsFiles: settings.files != nil)
@@ -103,6 +105,9 @@ package final class AgentServer {
 
   // MARK: Lines
 
+  /// The maximum number of messages of a batch.
+  private static let batchLimit = 100
+
   private func take(_ line: LineSplitter.Line) throws {
     switch line {
     case .tooLong: try refuse(.parseError("the line is over \(LineSplitter.limit / 1024 / 1024) MiB"))
@@ -111,8 +116,9 @@ package final class AgentServer {
       let value: JSONValue
       do throws(DMError) { value = try JSONReader.value(bytes) } catch { return try refuse(bytes, error) }
       guard case .array(let elements) = value else { return try answer(value, Replies(streams.write)) }
-      guard revision?.hasBatches == true, !elements.isEmpty else {
-        return try refuse(.invalidRequest(elements.isEmpty ? "the batch is empty" : "this revision has no batches"))
+      guard revision?.hasBatches == true, 1...Self.batchLimit ~= elements.count else {
+        let reason = elements.isEmpty ? "the batch is empty" : "the batch has over \(Self.batchLimit) messages"
+        return try refuse(.invalidRequest(revision?.hasBatches == true ? reason : "this revision has no batches"))
       }
       let replies = Replies(batchOf: elements.count, streams.write)
       for element in elements { try answer(element, replies) }
@@ -130,7 +136,7 @@ package final class AgentServer {
     }
     var (elements, isBatch) = ([value], false)
     if case .array(let all) = value { (elements, isBatch) = (all, true) }
-    let ids = elements.compactMap(RPCRequest.id)
+    let ids = elements.prefix(Self.batchLimit).compactMap(RPCRequest.id)
     if ids.isEmpty {
       // Notifications get no answer, not even an error.
       guard !elements.isEmpty, elements.allSatisfy(RPCRequest.isNotification) else {
@@ -252,9 +258,13 @@ package final class AgentServer {
   ///
   /// The call was carried out already, so its answer is sent even if the log cannot be written; the next call is
   /// refused.
-  func end(_ entry: CallLog.Entry?, _ result: String) {
+  func end(_ entry: CallLog.Entry?, _ result: String, _ changed: AgentTool.Changed? = nil) {
     guard let entry else { return }
-    do { try settings.log?.end(entry, result) } catch { streams.log("a result is not in the log: \(error.message)") }
+    do {
+      try settings.log?.end(entry, result, changed)
+    } catch {
+      streams.log("a result is not in the log: \(error.message)")
+    }
   }
 }
 

@@ -24,7 +24,18 @@ struct AgentTool: Sendable {
     let isImage: Bool
   }
 
-  typealias Answer = (members: Result, file: File?)
+  /// The message that a call has sent or changed, for the owner's log.
+  struct Changed {
+    let conversation: Identifier
+    let seq: Int?
+    let message: Identifier
+  }
+
+  struct Answer {
+    let members: Result
+    var file: File?
+    var changed: Changed?
+  }
 
   let schema: RecordSchema.Tool
   let description: String
@@ -40,15 +51,15 @@ struct AgentTool: Sendable {
   ) {
     (self.schema, self.description, self.effect) = (schema, description, effect)
     if let run {
-      self.run = { arguments, scope in (members: try run(arguments, scope), file: nil) }
+      self.run = { arguments, scope in Answer(members: try run(arguments, scope)) }
     } else {
       self.run = nil
     }
   }
 
-  /// Makes a tool whose result may have a file.
+  /// Makes a tool that changes a message, or whose result may have a file.
   init(
-    withFile schema: RecordSchema.Tool, _ description: String, _ effect: Effect,
+    answering schema: RecordSchema.Tool, _ description: String, _ effect: Effect,
     answer: (@Sendable (ToolArguments, Scope) throws -> Answer)?
   ) {
     (self.schema, self.description, self.effect, run) = (schema, description, effect, answer)

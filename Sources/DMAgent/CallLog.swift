@@ -15,16 +15,15 @@ package final class CallLog {
 
   private let path: String
   private let hasTexts: Bool
-  /// Whether the last line was cut, because the disk was full.
-  private var isCut = false
 
   /// The arguments that are texts.
   private static let texts = ["text", "query", "match"]
 
   /// - Parameter hasTexts: whether the log has the texts that the agent writes and searches for, instead of their sizes.
-  /// - Throws: `io_error` if the file cannot be written.
+  /// - Throws: `io_error` if the file cannot be written; `cannot_create` if it is in the folder of a store.
   package init(_ path: String, hasTexts: Bool) throws(DMError) {
     (self.path, self.hasTexts) = (path, hasTexts)
+    try Messenger.refuse(insideStore: path)
     try append([])
     try syncToDisk(folder(of: path))
   }
@@ -40,17 +39,25 @@ package final class CallLog {
     try append(entry) { json in
       json.key("arguments")
       json.object { json in
-        for field in fields { if let value = arguments[field.name] { write(value, of: field.name, to: &json) } }
+        for field in fields {
+          if let value = arguments[field.name] { write(field.kind.meant(by: value), of: field.name, to: &json) }
+        }
       }
     }
     return entry
   }
 
-  /// Appends the line with the result of a call: `ok`, `cancelled` or the code of an error.
+  /// Appends the line with the result of a call: `ok`, `cancelled` or the code of an error, and the message that it has
+  /// sent or changed.
   ///
   /// - Throws: `io_error`.
-  func end(_ entry: Entry, _ result: String) throws(DMError) {
-    try append(entry) { $0.member("result", result) }
+  func end(_ entry: Entry, _ result: String, _ changed: AgentTool.Changed?) throws(DMError) {
+    try append(entry) { json in
+      json.member("result", result)
+      json.member("conversation_id", changed?.conversation)
+      json.member("seq", changed?.seq)
+      json.member("message_id", changed?.message)
+    }
   }
 
   private func append(_ entry: Entry, _ members: (inout JSONWriter) -> Void) throws(DMError) {
@@ -72,12 +79,16 @@ package final class CallLog {
     case .string(let text) where isText && !hasTexts:
       json.key(name: name + "_bytes")
       json.value(text.utf8.count)
+    case _ where isText && !hasTexts: break
     case .string(let text):
       json.key(name: name)
       json.value(isText ? text : Outgoing.cut(text, to: 256))
     case .integer(let number):
       json.key(name: name)
       json.value(number)
+    case .number(let number):
+      json.key(name: name)
+      json.value(number.description)
     case .bool(let flag):
       json.key(name: name)
       json.value(flag)
@@ -98,13 +109,23 @@ package final class CallLog {
     guard try file.status().kind == .regular else {
       throw DMError(.inputOutput, "the log '\(path)' is not a regular file", subject: path)
     }
-    let line = isCut ? [UInt8(ascii: "\n")] + line : line
+    if line.isEmpty { return }
+    let line = try endsInLine(file) ? line : [UInt8(ascii: "\n")] + line
     let written: Int
     do { written = try writeSome(line[...], to: file.descriptor) } catch {
       throw fileError(.inputOutput, "write the log", path, error)
     }
-    isCut = written < line.count
-    if isCut { throw DMError(.inputOutput, "the disk of the log '\(path)' is full", subject: path) }
+    if written < line.count { throw DMError(.inputOutput, "the disk of the log '\(path)' is full", subject: path) }
     try file.sync()
+  }
+
+  /// Whether the last line is whole: a full disk or the end of a process may have cut it.
+  private func endsInLine(_ file: borrowing OpenFile) throws(DMError) -> Bool {
+    let size = try file.status().size
+    if size == 0 { return true }
+    var last: UInt8 = 0
+    let copy = try OpenFile(path, for: .readingItself) { fileError(.inputOutput, "read the log", path, $0) }
+    try withUnsafeMutableBytes(of: &last) { (last) throws(DMError) in try copy.read(into: last, at: size - 1) }
+    return last == UInt8(ascii: "\n")
   }
 }

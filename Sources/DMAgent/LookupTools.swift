@@ -1,16 +1,15 @@
 internal import DMJSON
 internal import DMKit
+internal import DMMedia
 
 // The tools that look up a file, people and receipts.
 
 extension AgentTool {
-  /// The maximum sizes of a file and of a text that a result has.
-  private static let limits = (file: 1 << 20, text: 64 << 10)
-  /// The formats of images that models see.
-  private static let images = ["image/jpeg", "image/png", "image/gif", "image/webp"]
+  /// The maximum sizes of a file and of a text that a result has, in bytes, and of an image, in pixels.
+  private static let limits = (file: 1 << 20, text: 64 << 10, image: 64_000_000)
 
   static let getAttachment = AgentTool(
-    withFile: .getAttachment,
+    answering: .getAttachment,
     "Returns an attachment of a message: the small image of a picture or video, the text of a text file, or with whole "
       + "the file itself.", .nothing,
     answer: { arguments, scope in
@@ -28,27 +27,29 @@ extension AgentTool {
       try messenger.read(part, of: attachment) { bytes.append(contentsOf: $0) }
       return bytes
     }
-    func file(_ part: AttachmentPart, _ mimeType: String) throws -> Answer {
+    // An image that a host cannot decode would end the conversation with its model.
+    func file(_ part: AttachmentPart, _ bytes: [UInt8]) -> Answer? {
+      let image = MediaFormat.ofShowable(bytes, pixels: limits.image)
+      guard isWhole || image != nil else { return nil }
       let file = File(
-        uri: "dm://attachment/\(attachment.id)", mimeType: mimeType, bytes: try content(part),
-        isImage: images.contains(mimeType))
-      return (attachment.members(shows: part == .thumbnail ? "thumbnail" : "file"), file)
+        uri: "dm://attachment/\(attachment.id)", mimeType: image?.rawValue ?? attachment.mimeType, bytes: bytes,
+        isImage: image != nil)
+      return Answer(members: attachment.members(shows: part == .thumbnail ? "thumbnail" : "file"), file: file)
     }
-    if !isWhole, let thumbnail = attachment.thumbnail { return try file(.thumbnail, thumbnail.mimeType) }
-    if !isWhole, attachment.sizeBytes <= limits.text, !images.contains(attachment.mimeType),
-      let text = try String(validating: content(.content), as: UTF8.self)
-    {
-      return (attachment.members(shows: "text", text), nil)
-    }
-    if attachment.sizeBytes <= limits.file, isWhole || images.contains(attachment.mimeType) {
-      return try file(.content, attachment.mimeType)
+    if !isWhole, attachment.thumbnail != nil, let answer = try file(.thumbnail, content(.thumbnail)) { return answer }
+    if attachment.sizeBytes <= limits.file {
+      let bytes = try content(.content)
+      if let answer = file(.content, bytes) { return answer }
+      if bytes.count <= limits.text, let text = String(validating: bytes, as: UTF8.self) {
+        return Answer(members: attachment.members(shows: "text", text))
+      }
     }
     guard !isWhole else {
       throw DMError(
         .badAttachment, "'\(attachment.name)' is over \(limits.file >> 20) MiB; ask the owner to fetch it",
         subject: attachment.name)
     }
-    return (attachment.members(shows: nil), nil)
+    return Answer(members: attachment.members(shows: nil))
   }
 
   static let findPeople = AgentTool(
@@ -64,17 +65,14 @@ extension AgentTool {
       return found.count <= limit
     }
     return { json in
-      json.key("people")
-      json.array { json in
-        for user in found.prefix(limit) {
-          json.object { json in
-            json.member("handle", user.handle.description)
-            json.member("name", user.displayName)
-            json.member("bio", user.bio.map { Outgoing.cut($0, to: 200) })
-          }
+      let count = json.list("people", fitting: Array(found.prefix(limit))) { user, json in
+        json.object { json in
+          json.member("handle", user.handle.description)
+          json.member("name", user.displayName)
+          json.member("bio", user.bio.map { Outgoing.cut($0, to: 200) })
         }
       }
-      if found.count > limit { json.member("has_more", true) }
+      if found.count > count { json.member("has_more", true) }
     }
   }
 
@@ -84,14 +82,11 @@ extension AgentTool {
   ) { arguments, scope in
     let receipts = try scope.messenger.receipts(for: [.message(arguments.requiredMessage("message"))])
     return { json in
-      json.key("receipts")
-      json.array { json in
-        for receipt in receipts {
-          json.object { json in
-            json.member("user", receipt.user.description)
-            json.member("status", receipt.kind == .read ? "read" : "delivered")
-            json.member("time", receipt.at?.inSeconds)
-          }
+      json.list("receipts", receipts) { receipt, json in
+        json.object { json in
+          json.member("user", receipt.user.description)
+          json.member("status", receipt.kind == .read ? "read" : "delivered")
+          json.member("time", receipt.at?.inSeconds)
         }
       }
     }
@@ -101,7 +96,7 @@ extension AgentTool {
 extension Scope {
   /// Calls `body` with each user of the store, or with each participant of a conversation or of those of the agent, until
   /// it returns false.
-  fileprivate func eachUser(of conversation: ConversationReference?, _ body: (User) throws -> Bool) throws {
+  func eachUser(of conversation: ConversationReference?, _ body: (User) throws -> Bool) throws {
     if let participants = try conversation.map({ try [messenger.conversation($0)] }) ?? existing() {
       var seen: Set<Handle> = []
       for handle in participants.flatMap(\.participants) where seen.insert(handle).inserted {
@@ -126,7 +121,10 @@ extension Attachment {
       json.member("width", width)
       json.member("height", height)
       json.member("shows", part)
-      json.member("text", text)
+      guard let text else { return }
+      let shown = Budget.cut(text, to: Budget.answer)
+      json.member("text", shown)
+      if shown.utf8.count < text.utf8.count { json.member("cut_from_bytes", text.utf8.count) }
     }
   }
 }

@@ -13,10 +13,13 @@ struct MessageTable {
   private let hasOneDate: Bool
   /// Whether all messages of others are unread.
   private let areUnread: Bool
+  private let anchor: Int
 
-  /// - Parameter user: the user who sees the messages.
-  init(_ messages: [Message], for user: Handle) {
-    (self.messages, self.user) = (messages, user)
+  /// - Parameters:
+  ///   - user: the user who sees the messages.
+  ///   - anchor: the index of the message beside which messages are kept if they do not all fit.
+  init(_ messages: [Message], for user: Handle, around anchor: Int) {
+    (self.messages, self.user, self.anchor) = (messages, user, anchor)
     let first = messages.first
     hasOneConversation = messages.allSatisfy { $0.conversationID == first?.conversationID }
     hasOneSender = messages.allSatisfy { $0.sender == first?.sender }
@@ -39,11 +42,37 @@ struct MessageTable {
         "columns",
         texts: [hasOneConversation ? "seq" : "ref", "time"] + (hasOneSender ? [] : ["sender"]) + ["text", "more"])
     }
+    let rows = rows()
+    let fitting = Budget.fitting(rows.map(\.count), around: anchor)
     json.key("messages")
-    json.array { json in for message in messages { write(message, to: &json) } }
+    json.array { json in
+      for (index, row) in rows[fitting].enumerated() {
+        if index > 0 { json.append(raw: ",") }
+        json.append(lines: row)
+      }
+    }
+    if fitting.lowerBound > 0 { json.member("left_out_before", fitting.lowerBound) }
+    if fitting.upperBound < rows.count { json.member("left_out_after", rows.count - fitting.upperBound) }
   }
 
-  private func write(_ message: Message, to json: inout JSONWriter) {
+  /// The rows, whose texts are cut if they are too long for one answer together.
+  private func rows() -> [[UInt8]] {
+    var rows: [[UInt8]] = []
+    for limit in Budget.texts {
+      let least = messages.reduce(0) { $0 + min($1.text?.utf8.count ?? 0, limit) }
+      if least > Budget.answer, limit != Budget.texts.last { continue }
+      rows = messages.map { message in
+        var json = JSONWriter()
+        write(message, limit, to: &json)
+        return json.bytes
+      }
+      if rows.reduce(0, { $0 + $1.count }) <= Budget.answer { break }
+    }
+    return rows
+  }
+
+  private func write(_ message: Message, _ limit: Int, to json: inout JSONWriter) {
+    let text = message.text.map { Budget.cut($0, to: limit) }
     json.array { json in
       switch message.seq {
       case nil where hasOneConversation: json.null()
@@ -53,9 +82,13 @@ struct MessageTable {
       }
       json.value(hasOneDate ? message.createdAt.clock : message.createdAt.inSeconds)
       if !hasOneSender { json.value(message.sender.description) }
-      if let text = message.text { json.value(text) } else { json.null() }
+      if let text { json.value(text) } else { json.null() }
       var more = JSONWriter()
-      more.object { writeMore(message, to: &$0) }
+      more.object { json in
+        let bytes = message.text?.utf8.count
+        if bytes != text?.utf8.count { json.member("cut_from_bytes", bytes) }
+        writeMore(message, to: &json)
+      }
       if more.bytes.count > "{}".utf8.count {
         json.append(raw: ",")
         json.append(lines: more.bytes)
@@ -101,7 +134,21 @@ struct MessageTable {
         json.member("description", preview.description)
       }
     }
-    message.writeReactions(to: &json)
+    if !message.reactions.isEmpty { write(message.reactions, to: &json) }
+  }
+
+  private func write(_ reactions: [Message.Reactions], to json: inout JSONWriter) {
+    json.key("reactions")
+    json.array { json in
+      for reaction in reactions.prefix(Budget.names) {
+        json.object { json in
+          json.member("emoji", reaction.emoji)
+          json.member("users", texts: reaction.users.prefix(Budget.names).map(\.description))
+          if reaction.users.count > Budget.names { json.member("users_count", reaction.users.count) }
+        }
+      }
+    }
+    if reactions.count > Budget.names { json.member("reactions_count", reactions.count) }
   }
 }
 
@@ -141,9 +188,6 @@ extension Timestamp {
 }
 
 extension Conversation {
-  /// The maximum number of participants that a list names.
-  private static let mostNames = 20
-
   /// Writes the conversation for a list.
   ///
   /// - Parameter last: the last message, with the reference that the agent uses.
@@ -154,8 +198,8 @@ extension Conversation {
       json.member("conversation", reference)
       if !reference.without("+").utf8.elementsEqual(name.utf8) { json.member("name", name) }
       if isGroup {
-        json.member("participants", texts: others.prefix(Self.mostNames).map(\.description))
-        if others.count > Self.mostNames { json.member("participants_count", participants.count) }
+        json.member("participants", texts: others.prefix(Budget.names).map(\.description))
+        if others.count > Budget.names { json.member("participants_count", participants.count) }
       }
       if let myRole, myRole != .member { json.member("my_role", myRole.rawValue) }
       if unreadCount > 0 {

@@ -33,8 +33,20 @@ final class RateLimit {
 
   init(_ rate: Rate, _ messenger: Messenger) { (self.rate, self.messenger) = (rate, messenger) }
 
-  /// - Throws: `over_quota` if the agent has to wait before its next change.
-  func check() throws {
+  /// Makes a change, unless the agent has to wait before its next one.
+  ///
+  /// No other process with a rate makes a change meanwhile, so that each counts the changes of the others.
+  ///
+  /// - Throws: `over_quota`, `busy`, or the errors of the change.
+  func limited<T>(_ change: () throws -> T) throws -> T {
+    let lock = try messenger.agentsLock()
+    try check()
+    let result = try change()
+    _ = consume lock
+    return result
+  }
+
+  private func check() throws {
     let now = Timestamp.now
     let start = Timestamp(microseconds: now.microseconds - rate.period)
     others.removeAll { $0 <= start }

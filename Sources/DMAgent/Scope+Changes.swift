@@ -38,14 +38,14 @@ extension Scope {
     return .id(message.id)
   }
 
-  /// Checks that the agent may send a message now.
+  /// Sends a message, unless the agent has made too many changes.
   ///
   /// A message that was sent before is not a change, so a repeated call gets the answer again.
   ///
-  /// - Throws: `over_quota`, or the errors of a lookup.
-  func checkRate(_ nonce: String, in conversation: ConversationReference) throws {
-    guard let rate, try messenger.message(nonce: nonce, in: conversation) == nil else { return }
-    try rate.check()
+  /// - Throws: `over_quota`, or the errors of a lookup or of sending.
+  func send(_ nonce: String, to conversation: ConversationReference, _ send: () throws -> Message) throws -> Message {
+    guard let rate, try messenger.message(nonce: nonce, in: conversation) == nil else { return try send() }
+    return try rate.limited(send)
   }
 
   /// Prepares a file of the owner's folder to be sent.
@@ -54,6 +54,11 @@ extension Scope {
   /// - Throws: `unknown_file`, `unreadable_file`, `bad_attachment`, or an error of the store.
   func attach(_ name: String) throws -> Identifier {
     guard let files else { throw DMError(.notAllowed, "the owner does not let you send files") }
+    // Before the file is opened: closing a database would release the locks of SQLite. The agent does not learn where the
+    // folder is.
+    do { try Messenger.refuse(insideStore: "\(files)/\(name)") } catch {
+      throw DMError(.unknownFile, "the owner's folder has no file '\(name)' that can be sent", subject: name)
+    }
     let file = try OpenFile(name, inside: files) {
       DMError(
         $0.isAbsence ? .unknownFile : .unreadableFile,
@@ -70,9 +75,10 @@ extension Scope {
   /// - Throws: `over_quota`, or the errors of the change.
   func change(_ reference: MessageReference, _ act: Edit.Act) throws -> Edit.Outcome {
     let edit = try Edit(changeable(reference), typedAs: reference, act)
-    try rate?.check()
-    let outcome = try messenger.edit([edit])[0].get()
-    rate?.count()
+    func make() throws -> Edit.Outcome { try messenger.edit([edit])[0].get() }
+    guard let rate else { return try make() }
+    let outcome = try rate.limited(make)
+    rate.count()
     return outcome
   }
 }

@@ -17,9 +17,15 @@ extension Scope {
       }
       return reference
     } catch let error as DMError where [.unknownUser, .unknownConversation, .hubUnreachable].contains(error.code) {
-      let candidates = try candidates(text.without("@+#").lowercased())
-      guard candidates.count == 1 else { throw error }
-      return candidates[0]
+      let candidates = try candidates(text)
+      if candidates.count > 1 {
+        let names = candidates.prefix(5).map { "'\($0)'" }.sorted().joined(separator: ", ")
+        throw DMError(
+          .ambiguousTitle, "'\(text)' could be one of \(candidates.count), such as \(names); name one of them exactly",
+          subject: text)
+      }
+      guard let found = candidates.first else { throw error }
+      return found
     }
   }
 
@@ -47,20 +53,38 @@ extension Scope {
     { return false }
   }
 
-  /// The conversations and users of the agent that have a name, which is in lower case.
-  private func candidates(_ name: String) throws -> [ConversationReference] {
+  /// The conversations and users of the agent that a text may mean if case does not count.
+  ///
+  /// With `@` these are only users, and with `+` or `#` only conversations with a title or a name of the user's own. A user
+  /// with this handle is always one of them, so that nobody else gets the user's messages because of a display name.
+  private func candidates(_ text: String) throws -> [ConversationReference] {
+    let (isUser, isTitle) = (text.hasPrefix("@"), text.without("+#").utf8.count < text.utf8.count)
+    let name = text.without("@+#").lowercased()
     guard !name.isEmpty, name.utf8.count <= titleLimit else { return [] }
+    func isSame(_ other: String?) -> Bool { other?.lowercased() == name }
     var query = ListQuery()
-    (query.archived, query.matching) = (.included, name)
+    (query.archived, query.matching, query.limit) = (.included, name, nil)
     let me = messenger.identity.handle
-    let found = try AgentTool.list(query, self).filter { conversation in
-      let others = conversation.isGroup ? [] : conversation.participants.filter { $0 != me }.map(\.description)
-      return ([conversation.name, conversation.title, conversation.ownName].compactMap(\.self) + others)
-        .contains { $0.lowercased() == name }
+    var found: Set<ConversationReference> = []
+    for conversation in try AgentTool.list(query, self) {
+      let hasTitle = isSame(conversation.title) || isSame(conversation.ownName)
+      if conversation.isGroup {
+        if hasTitle, !isUser { found.insert(.id(conversation.id)) }
+      } else {
+        let other = conversation.participants.first { $0 != me } ?? me
+        let isOther = isSame(conversation.name) || isSame(other.description)
+        if hasTitle && !isUser || isOther && !isTitle { found.insert(.direct(other)) }
+      }
     }
-    if !found.isEmpty { return found.map { .id($0.id) } }
-    // A direct conversation that does not exist yet.
-    if let only { return only.filter { $0.description.lowercased() == name } }
-    return try exists(Handle(typed: name)) ? [.direct(Handle(typed: name))] : []
+    if isTitle { return Array(found) }
+    if let only {
+      for case .direct(let handle) in only where isSame(handle.description) { found.insert(.direct(handle)) }
+    } else {
+      try eachUser(of: nil) { user in
+        if isSame(user.handle.description) { found.insert(.direct(user.handle)) }
+        return true
+      }
+    }
+    return Array(found)
   }
 }

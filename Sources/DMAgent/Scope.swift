@@ -55,7 +55,11 @@ struct Scope {
   // MARK: Answers
 
   /// What writes messages as the members of an answer.
-  func table(_ messages: [Message]) -> MessageTable { MessageTable(messages, for: messenger.identity.handle) }
+  ///
+  /// - Parameter anchor: the index of the message beside which messages are kept if they do not all fit; nil for the last.
+  func table(_ messages: [Message], around anchor: Int? = nil) -> MessageTable {
+    MessageTable(messages, for: messenger.identity.handle, around: anchor ?? messages.count - 1)
+  }
 
   /// What writes conversations, each as one value.
   func rows(_ conversations: [Conversation]) throws -> [(inout JSONWriter) -> Void] {

@@ -84,9 +84,10 @@ struct ToolArguments {
 
 extension RecordSchema.Kind {
   /// The value that a model means that writes "5" for 5, "true" for true, 57 for "57", or a value for a list of one.
-  fileprivate func meant(by value: JSONValue) -> JSONValue {
+  func meant(by value: JSONValue) -> JSONValue {
     switch (self, value) {
     case (.count, .string(let text)): Int(text).map(JSONValue.integer) ?? value
+    case (.count, .number): value.count.map(JSONValue.integer) ?? value
     case (.boolean, .string(let text)):
       switch text.lowercased() {
       case "true": .bool(true)

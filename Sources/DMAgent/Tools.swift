@@ -20,11 +20,10 @@ extension AgentTool {
     query.isOpening = true
     let conversations = try list(query, scope)
     let rows = try scope.rows(conversations)
-    let next = conversations.count == query.limit ? conversations.last?.pageCursor : nil
     return { json in
-      json.key("conversations")
-      json.array { json in for row in rows { row(&json) } }
-      json.member("next", next.map(scope.shown))
+      let count = json.list("conversations", fitting: rows) { $0(&$1) }
+      let hasMore = count < rows.count || count == query.limit
+      json.member("next", hasMore ? conversations.prefix(count).last?.pageCursor.map(scope.shown) : nil)
     }
   }
 
@@ -42,31 +41,38 @@ extension AgentTool {
   private static let readHistory = AgentTool(
     .readHistory,
     "Returns messages, oldest first, as arrays in the order of columns. What all share stands once before them; an object "
-      + "at the end has what few have. Refer to a message as CONVERSATION:SEQ. Times are in UTC. Marks nothing as read.",
+      + "at the end has what few have. Refer to a message as CONVERSATION:SEQ. Times are in UTC. Read a text that has "
+      + "cut_from_bytes with around and limit 1. Marks nothing as read.",
     .nothing
   ) { arguments, scope in
     var query = try historyQuery(arguments, scope)
     query.isOpening = true
     let limit = arguments.count("limit") ?? 30
     query.limit = limit
-    if let around = try arguments.message("around") { try select(limit, around: around, &query, scope) }
+    var center: Identifier?
+    if let around = try arguments.message("around") { center = try select(limit, around: around, &query, scope) }
     let (messages, cursor) = try history(query, scope)
     return { json in
-      scope.table(messages).write(to: &json)
+      scope.table(messages, around: messages.firstIndex { $0.id == center }).write(to: &json)
       json.member("cursor", cursor.map(scope.shown))
     }
   }
 
   /// Limits a query to the messages around one message: half of them before it, and half of them after it.
+  ///
+  /// - Returns: the id of this message.
   private static func select(
     _ limit: Int, around reference: MessageReference, _ query: inout HistoryQuery, _ scope: Scope
-  ) throws {
+  ) throws -> Identifier? {
     var reference = reference
-    if case .number(let number, in: nil) = reference { reference = .number(number, in: query.conversations.first) }
-    guard let message = try scope.messenger.messages([reference]).first, let seq = message.seq else { return }
+    if case .number(let number, in: nil) = reference, query.conversations.count == 1 {
+      reference = .number(number, in: query.conversations[0])
+    }
+    guard let message = try scope.messenger.messages([reference]).first, let seq = message.seq else { return nil }
     query.conversations = [.id(message.conversationID)]
     let first = max(1, seq - limit / 2)
     query.ranges = [RangeReference(from: first, to: first + limit - 1)]
+    return message.id
   }
 
   /// A query for the messages that the arguments name.
@@ -101,15 +107,31 @@ extension AgentTool {
     var query = try historyQuery(arguments, scope)
     if query.since == nil, query.before == nil { query.unreadOnly = true }
     query.limit = arguments.count("limit") ?? 1000
-    let messages = try history(query, scope).0.compactMap(DigestMessage.init)
+    let messages = try beginnings(query, scope)
     let digest = Digest(
       try Cues(), for: scope.messenger.identity.handle,
       kinds: arguments.texts("kinds").compactMap(DigestPoint.Kind.init), limit: arguments.count("summary_points") ?? 5)
     let points = digest.points(messages)
     return { json in
-      json.list("points", points)
+      json.list("points", points) { $0.write(to: &$1) }
       json.member("message_count", messages.count)
     }
+  }
+
+  /// The messages of a query that have a text, as a digest reads them, with the beginnings of their texts.
+  private static func beginnings(_ query: HistoryQuery, _ scope: Scope) throws -> [DigestMessage] {
+    // The time of a digest grows with the bytes of all texts.
+    let most = max(256, (2 << 20) / (query.limit ?? 1000))
+    let history = try scope.messenger.history(query)
+    var messages: [DigestMessage] = []
+    while case let batch = try history.next(), !batch.isEmpty {
+      messages += try scope.labeled(batch).compactMap { message in
+        var message = message
+        message.text = message.text.map { beginning(of: $0, bytes: most) }
+        return DigestMessage(message)
+      }
+    }
+    return messages
   }
 
   private static let search = AgentTool(
@@ -132,7 +154,7 @@ extension AgentTool {
       throw DMError(.usage, "nothing to search for; give a query, conversations, from, since, before or has")
     }
     let found = try find(request, in: named, scope)
-    return scope.table(found).write
+    return scope.table(found, around: 0).write
   }
 
   /// The tool that waits for messages of others; the server runs it, and answers other calls meanwhile.
@@ -141,8 +163,8 @@ extension AgentTool {
   static func waitForMessage(marksDelivered: Bool) -> AgentTool {
     AgentTool(
       .waitForMessage,
-      "Returns the messages of others since a cursor, in the form of read_history. If there is none yet, waits for the "
-        + "first. If no message arrives in time, returns an empty list and a cursor: call again with this cursor.",
+      "Returns the messages of others since a cursor, in the form of read_history, or waits for the first. If none arrives "
+        + "in time, returns an empty list and a cursor: call again with it.",
       marksDelivered ? .adds : .nothing, run: nil)
   }
 
@@ -165,13 +187,5 @@ extension AgentTool {
       // Hides whether the user exists outside the agent's conversations.
       return []
     }
-  }
-}
-
-extension JSONWriter {
-  /// Writes records as an array.
-  mutating func list(_ name: StaticString, _ records: [some Record]) {
-    key(name)
-    array { json in for record in records { record.write(to: &json) } }
   }
 }

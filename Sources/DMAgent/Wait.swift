@@ -22,8 +22,8 @@ final class Wait {
   /// Whether `look` was not called yet.
   private(set) var isNew = true
 
-  /// The maximum number of messages of one answer; the last batch of changes may exceed it.
-  private static let most = 100
+  /// The maximum number of messages of one answer, and of their bytes; the last batch of changes may exceed them.
+  private static let most = (messages: 100, bytes: Budget.answer)
 
   /// Microseconds between two progress notifications: many clients give up a call after 60 s without one.
   private static let progressInterval: Int64 = 15_000_000
@@ -57,10 +57,13 @@ final class Wait {
     isNew = false
     query.start = .cursor(cursor)
     let follower = try Follower(scope.messenger, query)
-    while messages.count < Self.most, let batch = try follower.next() {
+    var size = 0
+    while messages.count < Self.most.messages, size < Self.most.bytes, let batch = try follower.next() {
       for event in batch {
         switch event {
-        case .message(let message, _): messages.append(message)
+        case .message(let message, _):
+          messages.append(message)
+          size += message.text?.utf8.count ?? 0
         case .gap: hasGap = true
         default: break
         }
@@ -92,7 +95,7 @@ final class Wait {
 
   /// The members of the answer.
   func write(to json: inout JSONWriter) {
-    scope.table(messages).write(to: &json)
+    scope.table(messages, around: 0).write(to: &json)
     json.member("cursor", scope.shown(cursor))
     if hasGap { json.member("has_gap", true) }
   }

@@ -2,8 +2,9 @@ package import DMModel
 
 /// Writes compact JSON text into a buffer.
 ///
-/// Strings are exact and safe: characters that could control a terminal, split a line or reorder it (`isHidden`) are
-/// escaped. Most of them are written as `\u` and four digits, which RFC 8259, section 7, allows for any character.
+/// Strings are exact and safe: characters that could control a terminal, split a line or reorder it (`isHidden`), and
+/// tags, are escaped. Most of them are written as `\u` and four digits, which RFC 8259, section 7, allows for any
+/// character.
 ///
 /// The type is `@usableFromInline`, because other targets do not inline the functions of a type that is only `package`.
 @usableFromInline
@@ -173,15 +174,22 @@ package struct JSONWriter: Sendable {
   private func hiddenScalar(_ text: UnsafeBufferPointer<UInt8>, _ offset: Int) -> (UInt32, Int)? {
     let byte = UInt32(text[offset])
     if byte < 0x80 { return (byte, 1) }
-    let length = byte < 0xE0 ? 2 : 3
+    let length = byte < 0xE0 ? 2 : byte < 0xF0 ? 3 : 4
     guard offset + length <= text.count else { return nil }
-    var value = byte & (length == 2 ? 0x1F : 0x0F)
+    var value = byte & (0x7F >> UInt32(length))
     for next in text[(offset + 1)..<(offset + length)] { value = value << 6 | UInt32(next & 0x3F) }
-    guard let scalar = Unicode.Scalar(value), isHidden(scalar) else { return nil }
+    guard let scalar = Unicode.Scalar(value), isHidden(scalar) || isTag(value) else { return nil }
     return (value, length)
   }
 
+  /// Whether a character is one of the tags, which people do not see and language models read.
+  private func isTag(_ scalar: UInt32) -> Bool { 0xE0000...0xE007F ~= scalar }
+
   private mutating func append(escaped scalar: UInt32) {
+    if scalar > 0xFFFF {
+      append(escaped: 0xD7C0 + (scalar >> 10))
+      return append(escaped: 0xDC00 | scalar & 0x3FF)
+    }
     bytes.append(UInt8(ascii: "\\"))
     switch scalar {
     case 0x22, 0x5C: bytes.append(UInt8(scalar))
@@ -210,7 +218,7 @@ private func plainCount(_ text: UnsafeBufferPointer<UInt8>, from offset: Int) ->
 /// Whether a byte is `"`, `\`, a control character, or the lead byte of a hidden character beyond ASCII.
 private func isSuspect(_ byte: UInt8) -> Bool {
   switch byte {
-  case 0..<0x20, 0x22, 0x5C, 0x7F, 0xC2, 0xD8, 0xE2, 0xEF: true
+  case 0..<0x20, 0x22, 0x5C, 0x7F, 0xC2, 0xD8, 0xE2, 0xEF, 0xF3: true
   default: false
   }
 }

@@ -73,3 +73,18 @@ extension Picture {
     }
   }
 }
+
+extension MediaFormat {
+  /// The format of a whole JPEG, PNG, GIF or WebP of at most this many pixels, which any program can show; nil for other
+  /// bytes.
+  package static func ofShowable(_ bytes: [UInt8], pixels: Int) -> MediaFormat? {
+    bytes.withUnsafeBytes { bytes in
+      let bytes = CheckedBytes(bytes)
+      let format = of(bytes)
+      guard let header = ImageHeader.read(bytes, as: format), header.pixelCount <= pixels,
+        let image = StrippedImage.of(bytes, as: format, keepsOrientation: true), image.isFullyParsed
+      else { return nil }
+      return format
+    }
+  }
+}

@@ -29,6 +29,8 @@ extension StoreLocation {
   ///
   /// `liveFile` is the file with the progress of that process.
   package var filesLock: String { directory + "/files.lock" }
+  /// The lock of the process of an agent that makes a change, if its owner limits how many changes it makes.
+  package var agentsLock: String { directory + "/agents.lock" }
   package var liveFile: String { live + "/hub.file" }
   /// The file that the sync process touches each time the hub has reported who is online.
   package var livePresence: String { live + "/hub.presence" }
@@ -167,13 +169,15 @@ extension StoreLocation {
   /// processes could write at the same time.
   ///
   /// - Throws: `cannot_create`.
-  package static func refuse(insideStore path: String) throws(DMError) {
+  ///
+  /// - Parameter isDeep: whether to refuse all folders of a store, also those with copies of conversations.
+  package static func refuse(insideStore path: String, isDeep: Bool = false) throws(DMError) {
     // If the folder does not exist, the path is accepted here; creating the file later fails with an error that names
     // the folder.
     guard var parent = wholePath(folder(of: path)) else { return }
     var child: String?
     while true {
-      if isStore(parent), child.map({ ["attachments", "live", "upgrades"].contains($0) }) ?? true {
+      if isStore(parent), isDeep || child.map({ ["attachments", "live", "upgrades"].contains($0) }) ?? true {
         throw DMError(.cannotCreate, "'\(path)' is inside a store; name a file elsewhere", subject: path)
       }
       if parent == "/" { return }

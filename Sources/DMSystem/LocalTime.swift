@@ -37,3 +37,11 @@ package struct LocalTime {
     return Timestamp(microseconds: Int64(mktime(&parts)) * 1_000_000)
   }
 }
+
+/// Makes UTC the local time zone of this process, and of those that it starts.
+///
+/// Must not run while another thread reads the environment: setenv(3).
+package func useUTC() {
+  setEnvironment("TZ", "UTC0")
+  tzset()
+}

@@ -59,12 +59,14 @@ package struct OpenFile: ~Copyable {
   /// - Parameter fault: makes the error from the reason why the file cannot be opened.
   package init(_ path: String, inside folder: String, or fault: (SystemFailure) -> DMError) throws(DMError) {
     var descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-    let names = path.split(separator: "/", omittingEmptySubsequences: false)
+    // The path is split as bytes, because Swift treats a slash and a combining mark after it as one Character.
+    let names = path.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
+      .map { String(Substring($0)) }
     for (index, name) in names.enumerated() where descriptor >= 0 {
       let parent = descriptor
       let kind = index < names.count - 1 ? O_DIRECTORY : O_NONBLOCK | O_NOCTTY
       let isName = !["", ".", ".."].contains(name)
-      descriptor = isName ? openat(parent, String(name), O_RDONLY | O_NOFOLLOW | O_CLOEXEC | kind) : -1
+      descriptor = isName ? openat(parent, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | kind) : -1
       let reason = isName ? errno : ENOENT
       close(parent)
       errno = reason

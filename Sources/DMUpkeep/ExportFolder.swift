@@ -14,6 +14,8 @@ package enum ExportFormat: String, CaseIterable, Sendable {
 /// A class, because copies of so many members would be a tenth of the code of exports.
 package final class Exported {
   package let conversation: Identifier
+  /// The user who sees what is exported; nil if an earlier version has made the list.
+  package var user: String?
   /// The name of the conversation for the user.
   package var name = ""
   package var isGroup = false
@@ -51,6 +53,7 @@ package final class Exported {
     guard !folder.isEmpty, folder.utf8.first != UInt8(ascii: "."), path.utf8.count > folder.utf8.count else {
       return nil
     }
+    user = line.text("user")
     (name, isGroup, lastPath) = (line.text("name") ?? "", line.flag("is_group") ?? false, line.text("last_path"))
     (messages, attachments) = (line.integer("message_count") ?? 0, line.integer("attachments_count") ?? 0)
     (missing, written) = (line.integer("missing_count") ?? 0, line.integer("written_count") ?? 0)
@@ -65,6 +68,7 @@ extension Exported: Record {
     json.object { json in
       json.member("type", "exported")
       json.member("conversation_id", conversation)
+      json.member("user", user)
       json.member("name", name)
       json.member("is_group", isGroup)
       json.member("format", format.rawValue)
@@ -85,8 +89,13 @@ extension Exported: Record {
 package final class ExportFolder {
   package let path: String
   package let format: ExportFormat
+  private let user: String
   /// The conversations, in the order in which they were first exported.
   package private(set) var entries: [Exported] = []
+  /// The index of the entry of each conversation.
+  private var indexes: [Identifier: Int] = [:]
+  /// The names of the subfolders in lower case, each with the number that the next subfolder of this name gets.
+  private var numbers: [ExactString: Int]
   /// Keeps other runs from removing the unfinished files of this one.
   private let lock: FileLock
 
@@ -95,10 +104,14 @@ package final class ExportFolder {
 
   /// Makes the folder if it does not exist, and reads its list.
   ///
-  /// - Throws: `cannot_create` if there is a file, a folder with other files, an export in another format, or a store;
+  /// - Parameter user: the user who sees what is exported.
+  /// - Throws: `cannot_create` if there is a file, a folder with other files, an export in another format, or of what
+  ///   another user sees, or a store;
   ///   `busy` if another process writes an export there.
-  package init(_ path: String, _ format: ExportFormat) throws {
-    (self.path, self.format) = (path, format)
+  package init(_ path: String, _ format: ExportFormat, of user: Handle) throws {
+    (self.path, self.format, self.user) = (path, format, user.description)
+    // The list of the pages gets its name later.
+    numbers = [ExactString("index.html"): 2]
     try StoreLocation.refuse(insideStore: path)
     try StoreLocation.refuse(insideStore: path + "/" + Self.list)
     if case .failed(let reason) = createFolder(path) { throw fileError(.cannotCreate, "create", path, reason) }
@@ -106,6 +119,7 @@ package final class ExportFolder {
       throw DMError(.cannotCreate, "'\(path)' is not a folder; name another", subject: path)
     }
     guard let lock = FileLock(ifFree: wholePath(path) ?? path) else {
+      do { _ = try names(in: path) } catch { throw DMError(.cannotCreate, error.message, subject: path) }
       throw DMError(.busy, "another process writes to '\(path)'; try again when it has ended", subject: path)
     }
     self.lock = lock
@@ -136,8 +150,20 @@ package final class ExportFolder {
         throw DMError(
           .cannotCreate, "'\(path)' is an export to \(entry.format.rawValue); name another folder", subject: path)
       }
-      entries.append(entry)
+      if let other = entry.user, ExactString(other) != ExactString(user) {
+        throw DMError(
+          .cannotCreate, "'\(path)' has what '\(other)' sees, and you are '\(user)'; name another folder", subject: path
+        )
+      }
+      append(entry)
     }
+  }
+
+  private func append(_ entry: Exported) {
+    indexes[entry.conversation] = indexes[entry.conversation] ?? entries.count
+    entries.append(entry)
+    let folder = ExactString(entry.folder.lowercased())
+    numbers[folder] = numbers[folder] ?? 2
   }
 
   /// Writes the list.
@@ -153,21 +179,23 @@ package final class ExportFolder {
   ///
   /// - Parameter name: a name that is safe in a path.
   package func entry(of conversation: Identifier, named name: String) -> Exported {
-    if let entry = entries.first(where: { $0.conversation == conversation }) { return entry }
-    // The list of the pages gets its name later.
-    let taken = Set((entries.map { $0.folder.lowercased() } + ["index.html"]).map { ExactString($0) })
-    var (unused, number) = (name, 1)
-    while taken.contains(ExactString(unused.lowercased())) || fileExists("\(path)/\(unused)") {
-      number += 1
+    if let index = indexes[conversation] { return entries[index] }
+    let folded = ExactString(name.lowercased())
+    var unused = name
+    var number = numbers[folded] ?? 2
+    while numbers[ExactString(unused.lowercased())] != nil || fileExists("\(path)/\(unused)") {
       unused = "\(name)-\(number)"
+      number += 1
     }
+    numbers[folded] = number
     let entry = Exported(conversation, format, path: unused + "/")
-    entries.append(entry)
+    entry.user = user
+    append(entry)
     return entry
   }
 
   package func set(_ entry: Exported) {
-    if let index = entries.firstIndex(where: { $0.conversation == entry.conversation }) { entries[index] = entry }
+    if let index = indexes[entry.conversation] { entries[index] = entry }
   }
 
   /// Makes a folder inside of the export if it does not exist, and removes unfinished files in it.

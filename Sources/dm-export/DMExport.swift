@@ -117,9 +117,9 @@ package struct DMExport: Program {
     _ conversations: [Conversation], _ format: ExportFormat, _ path: String, _ call: Invocation,
     _ step: @escaping (String) throws -> Void
   ) throws {
-    let folder = try ExportFolder(path, format)
-    let isPartial = [since, before, maxBytes].contains(where: call.arguments.isGiven)
     let me = try call.messenger().identity.handle
+    let folder = try ExportFolder(path, format, of: me)
+    let isPartial = [since, before, maxBytes].contains(where: call.arguments.isGiven)
     let entries = try conversations.map { conversation in
       let other = conversation.participants.first { $0 != me } ?? me
       let name = conversation.isGroup ? conversation.title ?? "group" : other.description

@@ -55,7 +55,7 @@ final class HTMLFormat: Format {
     let date = TextFormat.day(message.createdAt)
     if date != day {
       target.bytes.add("<h2>")
-      target.bytes.add(html: try TextFormat.weekdayAndDay(date))
+      target.bytes.add(html: TextFormat.weekdayAndDay(message.createdAt))
       target.bytes.add("</h2>\n")
       day = date
     }

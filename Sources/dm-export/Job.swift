@@ -24,8 +24,8 @@ final class Job {
   let stream: Target?
   let entry: Exported
   /// The names of the files that were written, and those of the copies of attachments.
-  private var files: Set<String> = []
-  private var copies: Set<String> = []
+  private var files: Set<ExactString> = []
+  private var copies: Set<ExactString> = []
   /// Shows the progress, and throws if a signal has arrived.
   private let step: (String) throws -> Void
 
@@ -38,7 +38,8 @@ final class Job {
     self.step = step
     messenger = try call.messenger()
     self.entry = Exported(entry.conversation, entry.format, path: entry.path)
-    (self.entry.name, self.entry.isGroup) = (conversation.name, conversation.isGroup)
+    (self.entry.user, self.entry.name) = (messenger.identity.handle.description, conversation.name)
+    self.entry.isGroup = conversation.isGroup
     if let folder { try folder.makeFolder(entry.folder) }
   }
 
@@ -55,8 +56,8 @@ final class Job {
     }
     try format.end()
     if let folder {
-      try folder.remove(in: entry.folder + "/files") { SafeNames.isFile($0) && !copies.contains($0) }
-      try folder.remove(in: entry.folder) { HTMLFormat.isPage($0) && !files.contains($0) }
+      try folder.remove(in: entry.folder + "/files") { SafeNames.isFile($0) && !copies.contains(ExactString($0)) }
+      try folder.remove(in: entry.folder) { HTMLFormat.isPage($0) && !files.contains(ExactString($0)) }
     }
     return entry
   }
@@ -83,7 +84,7 @@ final class Job {
   func target(_ name: String) throws -> Target {
     if let stream { return stream }
     if files.isEmpty { entry.path = "\(entry.folder)/\(name)" } else { entry.lastPath = "\(entry.folder)/\(name)" }
-    files.insert(name)
+    files.insert(ExactString(name))
     return try Target(file: "\(folder?.path ?? "")/\(entry.folder)/\(name)")
   }
 
@@ -102,16 +103,19 @@ final class Job {
     guard let folder else { return nil }
     let name = SafeNames.file(for: attachment)
     let path = "\(folder.path)/\(entry.folder)/files/\(name)"
-    if copies.contains(name) { return "files/\(name)" }
+    if copies.contains(ExactString(name)) { return "files/\(name)" }
     do {
       if copies.isEmpty { try folder.makeFolder(entry.folder + "/files") }
+      if FileStatus(path)?.kind == .folder {
+        throw DMError(.cannotCreate, "'\(path)' is a folder; remove it", subject: path)
+      }
       let there = FileStatus(itself: path)
       if there?.kind != .regular || there?.size != attachment.sizeBytes {
         try fetch(attachment)
         _ = try messenger.save(.content, of: attachment, to: path, replacesAny: true)
         entry.written += 1
       }
-      copies.insert(name)
+      copies.insert(ExactString(name))
       return "files/\(name)"
     } catch let error as DMError {
       try report(error, attachment, message)

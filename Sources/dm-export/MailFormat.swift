@@ -107,23 +107,25 @@ final class MailFormat: Format {
   ///
   /// - Parameter isPhrase: whether the value is the name before an address, in which fewer characters are harmless.
   private static func encoded(_ text: String, isPhrase: Bool = false) -> String {
-    let isPlain = text.utf8.allSatisfy { byte in
-      switch byte {
-      case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x20, 0x2D, 0x5F: true
-      case UInt8(ascii: "="): false
-      default: !isPhrase && 0x21...0x7E ~= byte
+    let isPlain =
+      text.utf8.count < 900
+      && text.utf8.allSatisfy { byte in
+        switch byte {
+        case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x20, 0x2D, 0x5F: true
+        case UInt8(ascii: "="): false
+        default: !isPhrase && 0x21...0x7E ~= byte
+        }
       }
-    }
     if isPlain { return text }
-    // An encoded word has at most 75 characters, 63 of them base64.
+    // A line with an encoded word has at most 76 characters, with the longest name of a header.
     var words: [String] = []
     var rest = text
     while !rest.isEmpty {
-      var part = beginning(of: rest, bytes: 45)
+      var part = beginning(of: rest, bytes: 30)
       words.append("=?UTF-8?B?\(part.withUTF8 { base64(UnsafeRawBufferPointer($0)) })?=")
       rest = String(Substring(rest.utf8.dropFirst(part.utf8.count)))
     }
-    return words.joined(separator: " ")
+    return words.joined(separator: "\n ")
   }
 
   // MARK: Attachments

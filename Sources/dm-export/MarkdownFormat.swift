@@ -30,8 +30,9 @@ final class MarkdownFormat: Format {
 
   func begin() throws {
     target.bytes.add("# ")
-    target.bytes.add(
-      markdown: limit == nil ? Words.title(of: job.conversation) : cut(Words.title(of: job.conversation), 40))
+    let title = Words.title(of: job.conversation)
+    // An escaped byte takes at most five.
+    target.bytes.add(markdown: limit.map { beginning(of: cut(title, 40), bytes: min(200, $0 / 8)) } ?? title)
     target.bytes.add("\n")
     size = target.bytes.count + Self.leftOutRoom
   }
@@ -122,7 +123,7 @@ extension [UInt8] {
   private mutating func add(_ attachment: Attachment, _ file: String?) {
     add("\n")
     if file != nil { add(attachment.kind == .image ? "![" : "[") }
-    add(markdown: visible(attachment.name))
+    add(markdown: visible(attachment.name), isLineStart: file == nil)
     if let file {
       add("](")
       add(path: file)
@@ -140,7 +141,8 @@ extension [UInt8] {
     for range in TextFormat.addresses(in: text) {
       add(escaped: text[end..<range.lowerBound], isLineStart: isLineStart && end == text.startIndex)
       add("<")
-      add(TextFormat.escaped(text[range]))
+      // The characters of a URL (RFC 3986, section 2), without the quotation mark.
+      add(percent: String(text[range]), also: ":/?#[]@!$&()*+,;=~%")
       add(">")
       end = range.upperBound
     }
@@ -150,6 +152,12 @@ extension [UInt8] {
   private mutating func add(escaped text: Substring, isLineStart: Bool) {
     var isStart = isLineStart
     var afterDigits = false
+    var text = text
+    // Four spaces would begin a block of code, in which escapes and entities mean nothing (CommonMark, section 4.4).
+    if isStart, text.utf8.starts(with: "    ".utf8) {
+      add("&nbsp;")
+      text = Substring(text.utf8.dropFirst())
+    }
     for byte in text.utf8 {
       switch byte {
       case UInt8(ascii: "&"): add("&amp;")

@@ -51,13 +51,20 @@ package struct DMMCP: Program {
     let (only, sendTo) = (try arguments.all(only), try arguments.all(sendTo).flatMap(\.self))
     settings.only = only.isEmpty ? nil : only
     settings.sendTo = sendTo.isEmpty ? nil : sendTo
-    settings.rate = try arguments[rate]
-    settings.files = try arguments[filesFrom].map { path in
+    settings.rate = try single(rate, arguments)
+    settings.files = try single(filesFrom, arguments).map { path in
       if FileStatus(path)?.kind == .folder { return path }
       throw DMError(.unknownFile, "there is no folder '\(path)'; name one", subject: path)
     }
-    settings.log = try arguments[log].map { try CallLog($0, hasTexts: arguments[logTexts]) }
+    settings.log = try single(log, arguments).map { try CallLog($0, hasTexts: arguments[logTexts]) }
     return settings
+  }
+
+  /// The value of an option; refuses a second one, which would replace a limit that the owner has set.
+  private static func single<Value>(_ option: Option<Value>, _ arguments: Arguments) throws -> Value? {
+    let values = try arguments.all(option)
+    if values.count > 1 { throw usage("'\(option.declaration.spelling)' is given \(values.count) times; keep one") }
+    return values.first
   }
 
   /// The conversations of a list with commas.

@@ -144,13 +144,13 @@ is "$(dm-export +ops --to markdown --since 3 --before 5 - | grep -c '^\*\*')" 2 
 
 # Mail.
 cat >mail.py <<'PY'
-import mailbox, sys, email.header
+import mailbox, re, sys, email.header
 box = mailbox.mbox(sys.argv[1])
 mails = list(box)
 print(len(mails))
 ids = {m["Message-ID"] for m in mails}
 for m in mails:
-    assert m.get_all("Bcc") is None and "\n" not in m["Subject"], m["Subject"]
+    assert m.get_all("Bcc") is None and not re.search("\n[^ ]", m["Subject"]), m["Subject"]
     assert m["In-Reply-To"] is None or m["In-Reply-To"] in ids
     assert not m.defects and all(not p.defects for p in m.walk()), m.defects
 print(sum(m["In-Reply-To"] is not None for m in mails))
@@ -218,6 +218,8 @@ exits 73 "a folder with other files" dm-export bob --to html other
 like "$err" "dm-export: 'other' has other files and is not an export; name an empty or a new folder" "is refused"
 is "$(ls -A other)" file "and stays as it is"
 exits 73 "an export in another format" dm-export bob --to mbox html
+exits 73 "an export of another user" dm-export alice --as bob --to html html
+like "$err" "dm-export: 'html' has what 'alice' sees, and you are 'bob'; name another folder" "is refused"
 exits 73 "a part of what is there" dm-export bob --to html --since 1d all
 like "$err" "*has all messages of *" "is refused"
 exits 73 "the folder of a store" dm-export bob --to html "$DM_STORE"
@@ -261,4 +263,64 @@ ok "a group with the name of a file of the export" dm-export +index.html --to ht
 ok "also a second time" dm-export +index.html --to html titled
 is "$(find titled -name 'index.html*' | sort | paste -sd ' ') $(find titled -name index.html -type f)" \
   "titled/index.html titled/index.html-2 titled/index.html" "gets a folder of another name"
+
+# Characters of several scalars: a sign with a mark, a joiner or a prefix is still the sign.
+dm-user -q add dave
+export DM_USER=dave
+dm-conversation -q create --title marks bob
+dm-send -q +marks "$(printf 'https://a.b/\340\265\216<script alert(document.domain)//')"
+dm-send -q +marks "$(printf 'https://a.b/>\342\200\215![x](https://evil.example/track.png)')"
+dm-send -q +marks "$(printf 'https://a.b/\303\251_[x]|y')"
+dm-send -q +marks '    four spaces'
+printf x >'# heading'
+printf x >'1. x'
+dm-send -q +marks --as-file --attach '# heading' 2>/dev/null
+dm-send -q +marks --as-file --attach '1. x' 2>/dev/null
+text=$(dm-export +marks --to markdown -)
+is "$(echo "$text" | grep -c '<script\|>[^ ]*!\[')" 0 "marks smuggle no tags and no images into Markdown"
+like "$text" '*> <https://a.b/%E0%B5%8E>&lt;script*> <https://a.b/>&gt;*!\\\[x\\\](<https://evil.example/track.png>)*' \
+  "an address ends where it ends without the marks"
+like "$text" '*<https://a.b/%C3%A9_\[x\]%7Cy>*' "and has only characters of a URL"
+like "$text" '*
+> &nbsp;   four spaces
+*' "four spaces begin no block of code"
+is "$(echo "$text" | grep -c '^\\# heading\|^1\\. x')" 2 "the names of files begin no heading and no list"
+title=$(printf '&\314\201\314\202\314\203%.0s' $(seq 28))
+dm-conversation -q title +marks "$title"
+for size in 256 300 400; do
+  [ "$(dm-export "+$title" --to markdown --max-bytes $size - | wc -c)" -le $size ]
+  is $? 0 "a long title has room in $size bytes"
+done
+dm-send -q bob "$(printf 'none \357\277\276 \357\277\277')"
+dm-export bob --to html - >nonchars.html
+ok "a page with characters that XML does not allow is well-formed" python3 check.py nonchars.html
+
+# Names that differ only in how their letters are composed, for the same content.
+printf same >"$(printf 'caf\303\251.txt')"
+printf same >"$(printf 'cafe\314\201.txt')"
+dm-conversation -q create --title files bob
+dm-send -q +files --as-file --attach "$(printf 'caf\303\251.txt')" --attach "$(printf 'cafe\314\201.txt')" 2>/dev/null
+dm-export -q +files --to json composed
+is "$(jq -r '.attachments[]?.path' composed/files/messages.jsonl | (cd composed/files && tr '\n' '\0' | xargs -0 cat))" samesame \
+  "both files are there"
+copy=$(jq -r '.attachments[0].path? // empty' composed/files/messages.jsonl)
+rm "composed/files/$copy"
+mkdir "composed/files/$copy"
+exits 1 "a folder that has the name of a copy" dm-export +files --to json composed
+like "$err" "*left out '*.txt' of +files:2: 'composed/files/files/*.txt' is a folder; remove it*" "is named"
+is "$(ls -A "composed/files/$copy")" "" "and nothing is saved in it"
+
+# Times before the year 1000, and many reactions.
+printf '%s\n' '{"conversation":"+old","sender":"dave","text":"zero","created_at":"0001-01-01T00:00:00Z"}' | dm-import -q
+exits 0 "a message of the year 1" dm-export +old --to html old
+like "$(cat old/old/page1.html)" "*<h2>Mon 0001-01-01</h2>*" "has a date of four digits"
+popular=$(dm-send +old popular | jq -r .id)
+for n in $(seq 100); do dm-user -q add "a-reader-with-a-long-name-$n"; done
+seq 100 | sed 's/.*/a-reader-with-a-long-name-&/' | xargs dm-conversation -q add +old --with-history
+for n in $(seq 100); do dm-edit -q react --as "a-reader-with-a-long-name-$n" 🎉 "$popular"; done
+dm-export +old --to mbox - >reactions.mbox
+is "$(LC_ALL=C awk 'length > 78' reactions.mbox | wc -l)" 0 "no line of a header is long"
+is "$(python3 -c 'import mailbox, email.header
+print(len(str(email.header.make_header(email.header.decode_header(next(m for m in mailbox.mbox("reactions.mbox") if m["X-DM-Reactions"])["X-DM-Reactions"]))).split(",")))')" \
+  100 "and all reactions are there"
 done_testing

@@ -82,6 +82,14 @@ printf '{"conversation":"+tick","sender":"tick","text":"x","created_at":"%s"}\n'
   dm-import -q --as alice
 seconds=$(send alice c2 | answers --rate 1/h --as tick | message | sed 's/.*in \([0-9]*\) seconds.*/\1/')
 is "$([ "$seconds" -gt 30 ] && [ "$seconds" -le 60 ] && echo soon)" soon "a message of 59 minutes ago: a minute is left"
+dm-user -q --as alice add racer
+for n in 1 2 3 4 5 6 7 8; do
+  (send alice "race$n" | answers --as racer --rate 2/h | jq .result.isError >"$work/race$n") &
+done
+wait
+is "$(cat "$work"/race? | grep -c false)" 2 "several processes make no more changes than one"
+exits 64 "two rates" dm-mcp --as bot --rate 1/h --rate 100/h </dev/null
+like "$err" "dm-mcp: '--rate' is given 2 times; keep one*" "are refused"
 for rate in 0/h 5 5/y /h -1/h 5/h/h 99999/h; do
   exits 64 "'$rate' is not a rate" dm-mcp --as bot --rate "$rate" </dev/null
 done
@@ -100,6 +108,20 @@ is "$(grep -c 'secret9\|secret10' "$log")" 0 "no text"
 send alice secret11 | answers --log "$log" --log-texts >/dev/null
 is "$(sed -n 9p "$log" | jq -r .arguments.text)" secret11 "--log-texts"
 is "$(stat -c %a "$log")" 600 "the log is the owner's"
+call send '{"conversation":"alice","text":8473625,"nonce":12}' | answers --log "$log" >"$work/sent"
+is "$(tail -n 2 "$log" | head -n 1 | jq -c '.arguments | [.text_bytes, .text, .nonce]')" '[7,null,"12"]' "a text that is a number is a text"
+is "$(tail -n 1 "$log" | jq -r '[.message_id, .conversation_id, .seq] | join(" ")')" \
+  "$(message <"$work/sent" | jq -r .id) $(dm-conversation show --as bot alice | jq -r .id) $(message <"$work/sent" | jq -r .ref | sed s/alice://)" \
+  "the result names the message"
+call react '{"message":"alice:1","emoji":"👍"}' | answers --log "$log" >/dev/null
+is "$(tail -n 1 "$log" | jq -r .message_id)" "$(dm-tail --as bot alice:1 --peek | jq -r .id)" "also the one with a reaction"
+call read_history '{"limit":30.0,"conversation":"alice"}' | answers --log "$log" >/dev/null
+is "$(tail -n 2 "$log" | head -n 1 | jq -c .arguments.limit)" 30 "a number with a fraction of 0"
+printf '{"half' >>"$log"
+call read_history '{}' | answers --log "$log" >/dev/null
+is "$(tail -n 3 "$log" | head -n 1) $(tail -n 2 "$log" | jq -r .tool | paste -sd ' ')" '{"half read_history read_history' \
+  "a line after one that was cut begins on a line of its own"
+exits 73 "a log in the folder of a store" dm-mcp --as bot --log "$DM_STORE/dm.sqlite" </dev/null
 exits 64 "--log-texts alone" dm-mcp --as bot --log-texts </dev/null
 exits 74 "a log that cannot be written" dm-mcp --as bot --log "$work/none/log" </dev/null
 exits 74 "a log that is no file" dm-mcp --as bot --log /dev/full </dev/null

@@ -29,6 +29,12 @@ is "$(send two reports/may.txt | answers | jq -r .result.isError)" true "without
 is "$(dm-tail --as alice bot | wc -l)" 1 "and nothing was sent"
 is "$(echo '{"jsonrpc":"2.0","id":1,"method":"tools/list"}' | answers |
   jq '.result.tools[] | select(.name == "send") | .inputSchema.properties | has("file")')" false "nor is there an argument"
+printf x >"$work/$(printf '\314\201')key"
+is "$(send two "$(printf '../\314\201key')" | answers --files-from "$work/out" | data .type)" error "a slash with a mark is a slash"
+for file in dm.sqlite dm.sqlite-wal store.lock; do
+  is "$(send two "$(basename "$DM_STORE")/$file" | answers --files-from "$(dirname "$DM_STORE")" | data .code)" unknown_file \
+    "'$file' of the store is not sent"
+done
 exits 66 "a folder that does not exist" dm-mcp --as bot --files-from "$work/nowhere" </dev/null
 
 # get_attachment
@@ -93,6 +99,6 @@ is "$(call search '{"query":"three","conversations":"ALICE"}' | answers --only a
 is "$(call react '{"message":"CAROL:3","emoji":"👍"}' | answers | data .reaction.seq)" 3 "a message"
 dm-user set -q --as bob --display-name Same
 dm-user set -q --as carol --display-name Same
-is "$(call send '{"conversation":"same","text":"x","nonce":"s"}' | answers | data .code)" unknown_user "not if two match"
+is "$(call send '{"conversation":"same","text":"x","nonce":"s"}' | answers | data .code)" ambiguous_title "not if two match"
 
 done_testing

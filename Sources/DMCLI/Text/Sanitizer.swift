@@ -42,7 +42,9 @@ private func visible(_ text: String, indent: String?, isSpelled: (Int) -> Bool) 
       result.append(contentsOf: indent.unicodeScalars)
     } else if scalar == "\t" {
       result.append(contentsOf: "    ".unicodeScalars)
-    } else if isHidden(scalar) || (0xE0000...0xE007F).contains(scalar.value) || isSpelled(index) {
+    } else if isHidden(scalar) || isSpelled(index) || (0xE0000...0xE007F).contains(scalar.value)
+      || scalar.properties.isNoncharacterCodePoint
+    {
       result.append(contentsOf: "\\u{\(String(scalar.value, radix: 16, uppercase: true))}".unicodeScalars)
     } else {
       result.append(scalar)

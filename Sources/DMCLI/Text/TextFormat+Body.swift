@@ -63,7 +63,7 @@ extension TextFormat {
       for scheme in ["https", "http"]
       where text[..<found.lowerBound].utf8.reversed().starts(with: scheme.utf8.reversed()) {
         let start = text.utf8.index(found.lowerBound, offsetBy: -scheme.utf8.count)
-        let hasHost = text[found.upperBound...].first.map { $0.isLetter || $0.isNumber || $0 == "[" } ?? false
+        let hasHost = text[found.upperBound...].unicodeScalars.first.map { isWordPart($0) || $0 == "[" } ?? false
         if hasHost, text[..<start].unicodeScalars.last.map(isWordPart) != true { return start }
       }
       rest = rest[found.upperBound...]
@@ -73,14 +73,16 @@ extension TextFormat {
 
   /// An address at the beginning of a text: up to white space, an escape of `visible`, or a bracket or quotation mark that
   /// ends it, and without the punctuation of the sentence around it.
+  ///
+  /// Compares scalars, because a `>` with a combining mark or a joiner is another Character.
   private static func address(_ text: Substring) -> Substring {
     var depth = 0
-    var address = text.prefix { character in
-      if character == "(" { depth += 1 }
-      if character == ")" { depth -= 1 }
-      return depth >= 0 && !character.isWhitespace && !"\\<>\"'`".contains(character)
+    var address = text.unicodeScalars.prefix { scalar in
+      if scalar == "(" { depth += 1 }
+      if scalar == ")" { depth -= 1 }
+      return depth >= 0 && !scalar.properties.isWhitespace && !"\\<>\"'`".unicodeScalars.contains(scalar)
     }
-    while let last = address.last, ".,;:!?*_~".contains(last) { address.removeLast() }
-    return address
+    while let last = address.last, ".,;:!?*_~".unicodeScalars.contains(last) { address.removeLast() }
+    return Substring(address)
   }
 }

@@ -17,15 +17,19 @@ package enum TextFormat {
 
   package static func day(_ time: Timestamp) -> String {
     let local = LocalTime(time)
-    return "\(local.year)-\(padded(local.month))-\(padded(local.day))"
+    let year = String(local.year)
+    let zeros = String(repeating: "0", count: max(0, 4 - year.utf8.count))
+    return "\(zeros)\(year)-\(padded(local.month))-\(padded(local.day))"
   }
 
   /// A local date and its day of the week: `Mon 2026-11-23`.
   ///
   /// - Throws: `bad_time`.
   package static func weekdayAndDay(_ date: String) throws -> String {
-    "\(LocalTime(try typedTime(date + "T12:00")).dayOfWeek) \(date)"
+    weekdayAndDay(try typedTime(date + "T12:00"))
   }
+
+  package static func weekdayAndDay(_ time: Timestamp) -> String { "\(LocalTime(time).dayOfWeek) \(day(time))" }
 
   /// The line above the messages of a day: `── Monday 23 November ──`, or `── Today ──`.
   ///

@@ -55,6 +55,23 @@ extension Messenger {
     return FileLock(ifFree: location.filesLock)
   }
 
+  /// The lock of an agent that makes a change; nil if there is no store yet.
+  ///
+  /// - Throws: `busy` if another process keeps it for longer than a writer may wait.
+  package func agentsLock() throws -> FileLock? {
+    guard try hasStore() else { return nil }
+    return try FileLock(
+      path: location.agentsLock, milliseconds: Int(location.busyTimeout.microseconds / 1000),
+      busy: DMError(.busy, "another agent is making a change; try again", remedy: .waitLonger))
+  }
+
+  /// Refuses the path of a file in the folder of a store.
+  ///
+  /// - Throws: `cannot_create`.
+  package static func refuse(insideStore path: String) throws(DMError) {
+    try StoreLocation.refuse(insideStore: path, isDeep: true)
+  }
+
   /// Requests contents of attachments that are not in the store, and waits until they are there.
   ///
   /// Does nothing for a store that is not linked, and for contents that the hub never had.

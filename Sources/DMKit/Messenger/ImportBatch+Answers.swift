@@ -19,7 +19,10 @@ extension ImportBatch {
     let isChanged = found.editedAt != nil
     guard isChanged || found.text.map(ExactString.init) == message.text.map(ExactString.init) else {
       let name = message.id.map(\.description) ?? message.nonce ?? ""
-      throw DMError(.nonceConflict, "'\(name)' names another text in the store; use a new nonce", subject: name)
+      throw DMError(
+        .nonceConflict,
+        "'\(name)' names another text in the store, perhaps from before an edit; leave out the line, or "
+          + (message.id == nil ? "use a new nonce" : "remove its id"), subject: name)
     }
     var answer = seen
     answer.isDuplicate = true

@@ -31,8 +31,8 @@ extension RecordSchema {
       name: "read_history",
       arguments: [
         Field("conversation", .string, optional: true, note: conversationNote + " All if left out."),
-        Field("before", .string, optional: true, note: "Only before this message or time:" + boundNote),
-        Field("since", .string, optional: true, note: "Only from this message or time on:" + boundNote),
+        Field("before", .string, optional: true, note: "Before this message or time:" + boundNote),
+        Field("since", .string, optional: true, note: "From this message or time on:" + boundNote),
         Field("unread_only", .boolean, optional: true, note: "Only unread messages."),
         Field("around", .string, optional: true, note: "Messages before and after this one: " + messageNote),
         limit(30),
@@ -49,8 +49,8 @@ extension RecordSchema {
         ),
         Field("conversations", .list(.string), optional: true, note: "Only in these: " + conversationNote),
         Field("from", .handle, optional: true, note: "Only messages from this user."),
-        Field("since", .string, optional: true, note: "Only from this message or time on:" + boundNote),
-        Field("before", .string, optional: true, note: "Only before this message or time:" + boundNote),
+        Field("since", .string, optional: true, note: "From this message or time on:" + boundNote),
+        Field("before", .string, optional: true, note: "Before this message or time:" + boundNote),
         Field(
           "has", .list(.words(SearchRequest.Content.allCases.map(\.rawValue))), optional: true,
           note: "Only messages with all of these."),
@@ -62,9 +62,9 @@ extension RecordSchema {
       name: "digest",
       arguments: [
         Field("conversation", .string, optional: true, note: conversationNote + " All if left out."),
-        Field("before", .string, optional: true, note: "Only before this message or time:" + boundNote),
-        Field("since", .string, optional: true, note: "Only from this message or time on:" + boundNote),
-        Field("unread_only", .boolean, optional: true, note: "Only unread messages; so without since and before."),
+        Field("before", .string, optional: true, note: "Before this message or time:" + boundNote),
+        Field("since", .string, optional: true, note: "From this message or time on:" + boundNote),
+        Field("unread_only", .boolean, optional: true, note: "Only unread messages."),
         Field(
           "kinds", .list(.words(DigestPoint.Kind.allCases.map(\.rawValue))), optional: true,
           note: "All if left out."),
@@ -153,7 +153,7 @@ extension RecordSchema {
 
     private static let conversationNote = "bob, +TITLE or an id."
     private static let messageNote = "bob:57 or an id."
-    private static let boundNote = " bob:57, 2026-11-21, 14:30, 7d, yesterday."
+    private static let boundNote = " bob:57, 2026-11-21, 14:30, 7d, yesterday (UTC)."
 
     private static func limit(_ standard: Int) -> Field {
       Field("limit", .count(1...200), optional: true, note: "\(standard) if left out.")
@@ -251,8 +251,9 @@ extension RecordSchema {
   static let exported = RecordSchema(
     "exported",
     [
-      Field("conversation_id", .uuid), Field("name", .string), Field("is_group", .boolean),
-      Field("format", .words(["html", "markdown", "mbox", "json"])), Field("path", .string),
+      Field("conversation_id", .uuid), Field("user", .handle, optional: true), Field("name", .string),
+      Field("is_group", .boolean), Field("format", .words(["html", "markdown", "mbox", "json"])),
+      Field("path", .string),
       Field("last_path", .string, optional: true), Field("message_count", .integer),
       Field("attachments_count", .integer), Field("missing_count", .integer), Field("written_count", .integer),
       Field("first_at", .time, optional: true), Field("last_at", .time, optional: true),
