@@ -16,7 +16,10 @@ extension Conversations {
       SELECT c.direct_low IS NULL AS is_group, c.uuid AS id, n.name AS own_name,
         iif(f.user IS NULL, c.title, f.title) AS title, u.handle,
         EXISTS (SELECT 1 FROM own_name o WHERE o.user = ?2 AND o.name = iif(f.user IS NULL, c.title, f.title))
-          AS is_taken
+        OR EXISTS (SELECT 1 FROM conversation o CROSS JOIN participant m ON m.conversation = o.id
+          WHERE o.title = iif(f.user IS NULL, c.title, f.title) AND o.id <> c.id AND m.user = ?2 AND m.left_seq IS NULL)
+        OR EXISTS (SELECT 1 FROM former o WHERE o.user = ?2 AND o.title = iif(f.user IS NULL, c.title, f.title)
+          AND o.conversation <> c.id) AS is_taken
       FROM conversation c JOIN participant p ON p.conversation = c.id AND p.user = ?2
       LEFT JOIN own_name n ON n.user = ?2 AND n.conversation = c.id
       LEFT JOIN former f ON f.user = ?2 AND f.conversation = c.id
@@ -41,10 +44,9 @@ extension Conversations {
         title: statement.text(LabelColumn.handle), isGroup: false, reference: statement.text(LabelColumn.handle))
     }
     let title = statement.optionalText(LabelColumn.title)
-    let isTaken = statement.bool(LabelColumn.isTaken)
     // If another conversation of the user has the same title or own name, the title cannot be the reference: it would
     // be ambiguous, or would name the other conversation.
-    guard let title, !isTaken, try groups(titled: title, of: user).count == 1 else {
+    guard let title, !statement.bool(LabelColumn.isTaken) else {
       return ConversationLabel(title: title, isGroup: true, reference: id.description)
     }
     return ConversationLabel(title: title, isGroup: true, reference: "+\(title)")
