@@ -16,11 +16,11 @@ extension Conversing {
   ///
   /// - Parameters:
   ///   - words: the number of the message, and the path of a file or folder; the present folder if there is no path.
-  ///   - replaces: whether to replace existing files.
+  ///   - replaces: whether to replace existing files; nil if the user cannot be asked.
   ///   - progress: called often while contents are fetched; an error that it throws ends the wait.
   /// - Returns: what was saved, for the user.
-  /// - Throws: `cannot_create`, with the remedy `nameFileOrReplace` for a file that exists.
-  func save(_ words: String, replaces: Bool, progress: (String) throws -> Void) throws -> String {
+  /// - Throws: `cannot_create`, with the remedy `nameFileOrReplace` for a file that exists if the user can be asked.
+  func save(_ words: String, replaces: Bool?, progress: (String) throws -> Void) throws -> String {
     let (number, rest) = Entered.number(words)
     guard let number else { throw usage("write /save, the number of a message, and perhaps a file or folder") }
     let path = try Self.path(rest)
@@ -28,10 +28,12 @@ extension Conversing {
     try messenger.fetch(.content, of: attachments, settings, progress: progress)
     var saved: [String] = []
     do {
-      try messenger.save(.content, of: attachments, to: path.isEmpty ? "." : path, replacesAny: replaces) {
+      try messenger.save(.content, of: attachments, to: path.isEmpty ? "." : path, replacesAny: replaces ?? false) {
         saved.append($0.path)
       }
-    } catch let error as DMError where error.code == .cannotCreate && error.remedy != .nameFileOrReplace {
+    } catch let error as DMError
+      where error.code == .cannotCreate && (replaces == nil || error.remedy != .nameFileOrReplace)
+    {
       // The words of its remedy would be those of dm-attach.
       throw DMError(
         error.code, "\(error.message); name another file or folder after '/save \(number)'", subject: error.subject)

@@ -126,7 +126,7 @@ extension PlainChat {
         return found.isEmpty ? ["nothing is pinned here"] : found.reversed().map(\.line)
       case .show: return try acts.show(rest, nil, in: nil) { _ in }.lines
       case .open: _ = try acts.open(rest) { _ in }
-      case .save: return [try acts.save(rest, replaces: false) { _ in }]
+      case .save: return [try acts.save(rest, replaces: nil) { _ in }]
       case .who: return try acts.who().lines
       case .attach: try acts.attach(rest) { _ in }
       case .search:

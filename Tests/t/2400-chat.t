@@ -282,6 +282,8 @@ like "$(printf '/digest\n/digest 1 2\n' | dm-chat --plain --as bob alice 2>&1)" 
 Needs you
   * alice (asks): can you send the figures of the last week by friday[?]
 *line 2: write /digest, or*" '/digest says what was unread'
+like "$(printf '/save 7 %s\n' "$work/opener" | dm-chat --plain --as bob alice 2>&1)" "*is there already; name another file or folder after '/save 7'*" \
+  '--plain does not replace a file, and names no option of another program'
 like "$(cat "$work/err")" "dm-chat: line 3: there is no command '/nothing'*dm-chat: line 4: the line is not UTF-8*" \
   'and errors on standard error, with their lines'
 is "$(tr -d '\040-\176\n\200-\377' <"$work/out" | wc -c)" 0 'without a control character'
