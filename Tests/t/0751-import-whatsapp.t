@@ -72,6 +72,24 @@ is "$(jq -r 'select(.sender) | "\(.conversation) \(.sender) \(.text | @json)"' "
 +Wanderung bob "Hallo"
 +Wanderung ann "copied:\n[10:00, 31/12/2021] Zoe: from another chat"' "a chat that was pasted stays a text"
 
+# Texts and names with dashes; notices of members who are shown with marks around their numbers.
+cat >dashes.txt <<'END'
+[27.03.22, 21:00:00] Wanderung: ‎Nachrichten und Anrufe sind Ende-zu-Ende-verschlüsselt.
+[27.03.22, 21:00:01] Ann: -2
+[27.03.22, 21:00:02] --: - one
+- two
+[27.03.22, 21:00:03] Ann: -
+‎[27.03.22, 21:00:04] Ann: ‎<attached: - plan.pdf>
+[27.03.22, 21:00:05] ‪+49 170 5550123‬: ‎‪+49 170 5550123‬ was added
+[27.03.22, 21:00:06] ‪+49 170 5550123‬: hi
+END
+from whatsapp dashes.txt
+report "read: 7, kept: 5, left out: 2" "texts that begin with dashes are kept"
+is "$(jq -r 'select(.sender) | .text | @json' "$work/lines" | paste -sd ' ')" \
+  '"-2" "- one\n- two" "-" "<attached: - plan.pdf>" "hi"' "with the dashes"
+is "$(jq -r 'select(.type == "user") | .display_name // .handle' "$work/lines" | paste -sd ' ')" 'Ann -- +49 170 5550123' \
+  "and so are their senders"
+
 # A rehearsal.
 exits 0 "--dry-run" "$import/whatsapp" notices.txt --dry-run
 is "$out" "people: 2
