@@ -78,6 +78,56 @@ is "$(spoken)" '2018-08-17T12:34:56 nick "hexchat"
 2018-08-20T12:35:00 nick "-nick- a notice"' "have their times and texts"
 imported 10 "all of them"
 
+# energymech: the date is in the name of the file, and what is no message has three stars.
+cat >'#mech_20180821.log' <<'END'
+[12:34:56] *** Joins: nick (~n@example.org)
+[12:34:57] <nick> energymech
+[12:34:58] * nick left for lunch
+[12:34:59] *** nick sets mode: +o bob
+[12:35:00] -nick- a notice
+[12:35:01] *** bob was kicked by nick (bye)
+[12:35:02] *** nick changes topic to "x"
+[12:35:03] *** nick is now known as nick_
+[12:35:04] *** Quits: nick_ (Ping timeout)
+END
+from irc '#mech_20180821.log'
+adds_up energymech
+report "read: 9, kept: 3, left out: 6" "energymech"
+is "$(spoken)" '2018-08-21T12:34:57 nick "energymech"
+2018-08-21T12:34:58 nick "* nick left for lunch"
+2018-08-21T12:35:00 nick "-nick- a notice"' "has the day of the name of the file"
+is "$(jq -r 'select(.sender).conversation' "$work/lines" | sort -u)" '+#mech' "and the name of the channel"
+
+# What mIRC says itself, addresses after nicks, clocks of twelve hours, Konversation, and notices of WeeChat.
+cat >'#more.log' <<'END'
+[Monday 20 August 2018] [23:55:28] <nick>	konversation
+[1:05pm] * Disconnected (Connection reset)
+[1:06pm] * Joins: bob (~b@example.org)
+[1:07pm] * Set by bob on Mon Aug 20
+[1:08pm] * bob sets quiet on *!*@*
+[2018-08-21 1:09 PM] <nick!~n@example.org> an address
+[2018-08-21 1:10 PM] * nick!~n@example.com nods
+2018-08-21 13:11:00	--	Notice(nick): a notice
+2018-08-21 13:12:00 <a bridge> spaces
+[13:13] who: knows
+END
+from irc '#more.log'
+adds_up "more of IRC"
+report "read: 10, kept: 5, left out: 5" "events that are written as actions are left out"
+report "lines in no known form left out: 1; the first: line 10" "and counted apart from lines of an unknown form"
+is "$(spoken)" '2018-08-20T23:55:28 nick "konversation"
+2018-08-21T13:09:00 nick "an address"
+2018-08-21T13:10:00 nick "* nick nods"
+2018-08-21T13:11:00 nick "-nick- a notice"
+2018-08-21T13:12:00 a-bridge "spaces"' "a nick has no address"
+
+# Dates without a year over two years, one of which has a 29th of February.
+printf '[%s 12:00] <nick> x\n' '14 Jan' '29 Feb' '27 Nov' '03 Feb' >'#years.log'
+touch -d 2019-06-01 '#years.log'
+from irc '#years.log'
+is "$(jq -r 'select(.sender).created_at[:10]' "$work/lines" | paste -sd ' ')" '2016-01-14 2016-02-29 2016-11-27 2017-02-03' \
+  "dates without a year end before the time of the file"
+
 # Hostile files: each importer says what it left out, and ends by itself.
 python3 - <<'END'
 import os
