@@ -30,6 +30,42 @@ is "$(spoken)" '2022-01-01T08:00:00 nia "only in blocks @nia⛵\n• one"
 2022-01-01T08:00:02 nia ""' "blocks and attachments are texts"
 is "$(jq -r '.attachments // empty | .[].name' "$work/lines")" boat.jpg "and files are attached"
 
+# Slack: a channel that is in no list, and a conversation of slackdump.
+mkdir -p tool/lost
+printf '[{"type": "message", "user": "U1", "ts": "1641024004.000000", "text": "in no list"}]' >tool/lost/2022-01-01.json
+printf '%s' '{"channel_id": "C0123456", "name": "dumped", "messages": [{"user": "U1", "ts": "1641024005.000000", "text": "question",
+ "slackdump_thread_replies": [{"user": "U1", "ts": "1641024006.000000", "thread_ts": "1641024005.000000", "text": "answer"}]}]}' \
+  >tool/C0123456.json
+from slack tool
+adds_up Slack
+report "read: 8, kept: 6, left out: 2" "messages of channels that are in no list are read"
+report "channels are in no list of channels; they are groups of those who wrote: 1; the first: lost" "and counted"
+is "$(jq -r 'select(.text == "in no list" or .text == "question" or .text == "answer") | [.sender, .reply_to_nonce != null] | @csv' \
+  "$work/lines" | paste -sd ' ')" '"nia",false "nia",false "nia",true' "and those of slackdump, with their answers"
+
+# Telegram: the numbers of users before 2021, a poll with parts, and a name of a user that is hostile.
+printf '%s' '{"name": "Old", "type": "private_group", "id": 7, "messages": [
+ {"id": 1, "type": "message", "date": "2017-01-01T06:20:09.248Z", "from": "Nia", "from_id": 19, "text": "old"},
+ {"id": 2, "type": "message", "date": "2017-01-01T06:21:00", "from": "Nia", "from_id": 19, "text": "",
+  "poll": {"question": ["Who", {"type": "bold", "text": "?"}], "answers": [{"text": ["I"]}, {"text": "we"}]}},
+ {"id": "3\nforged: 1", "type": "message", "date": null, "text": "x"}]}' >old.json
+from telegram old.json --me alice
+adds_up Telegram
+report "read: 3, kept: 2, left out: 1" "numbers of users are read"
+report "messages whose fields cannot be read left out: 1; the first: old.json, chat 1, message 3 forged: 1" \
+  "an id cannot add a line to the report"
+is "$(spoken)" '2017-01-01T06:20:09 nia "old"
+2017-01-01T06:21:00 nia "Who?\n- I\n- we"' "and polls"
+
+# Discord: a channel in two files, whose names are not in order, and a forwarded message.
+part='{"guild": {"name": "G"}, "channel": {"id": "1", "type": "GuildTextChat", "name": "c"}, "messages": [{"type": "Default", "author": {"id": "1", "name": "nia"},'
+printf '%s' "$part"' "id": "5", "timestamp": "2022-02-02T10:00:00+00:00", "content": "second"}]}' >'c [part 10].json'
+printf '%s' "$part"' "id": "4", "timestamp": "2022-02-01T10:00:00+00:00", "content": "", "forwardedMessage": {"content": "first"}}]}' >'c [part 9].json'
+from discord c*.json
+report "read: 2, kept: 2, left out: 0" "a channel in two files"
+is "$(spoken)" '2022-02-01T10:00:00 nia "[forwarded]\nfirst"
+2022-02-02T10:00:00 nia "second"' "is in the order of its times"
+
 # Signal: notifications of a subscription, and groups without names.
 envelope='"source":"+1","sourceName":"Nia","timestamp":1700000000000,"dataMessage":{"timestamp":1700000000000,"message":"one"'
 printf '%s\n' "{\"method\":\"receive\",\"params\":{\"subscription\":0,\"result\":{\"envelope\":{$envelope}}}}}" \
@@ -38,6 +74,22 @@ from signal result --me alice
 adds_up Signal
 report "read: 3, kept: 3, left out: 0" "envelopes in a result are read"
 is "$(jq -r 'select(.is_group) | .title' "$work/lines" | sort -u | wc -l)" 2 "two groups without names have different titles"
+
+# signal-export: calls, reactions and stickers.
+mkdir -p desktop/Nia
+printf '%s\n' '{"date":"2022-01-01T10:00:00","sender":"Nia","body":"Missed voice call  ","call":true}' \
+  '{"date":"2022-01-01T10:00:01","sender":"Nia","body":"  ","sticker":{"emoji":"","id":"1"},"reactions":[["Me","x"]]}' >desktop/Nia/data.json
+from signal desktop/Nia/data.json --me alice
+report "calls left out: 1; the first: line 1" "calls are counted"
+report "reactions to messages are not imported: 1; the first: line 2" "and reactions"
+is "$(spoken)" '2022-01-01T10:00:01 nia "[sticker]"' "and a sticker is a message"
+
+# Apple's Messages: a file outside of the folders of attachments.
+printf '%s\n' '{"id":1,"chat_id":3,"guid":"a","sender":"+1555","text":"look","created_at":"2022-01-01T10:00:00Z","attachments":[{"original_path":"/etc/passwd"}]}' >outside
+from imsg outside --me alice
+report "files are outside of the folders of attachments (see --attachments); their names are in the text: 1; the first: line 1" \
+  "a file outside of the folders is not attached"
+is "$(spoken)" '2022-01-01T10:00:00 1555 "look\n[file passwd]"' "and named"
 
 # Apple's Messages: a group in which one other person has written.
 printf '%s\n' '{"id":1,"chat_id":3,"guid":"a","sender":"+1555","is_from_me":false,"text":"hi","created_at":"2022-01-01T10:00:00Z","is_group":true,"chat_name":"Family","participants":["+1555","+1666"],"reactions":[{"type":"love"}]}' >family

@@ -221,7 +221,7 @@ class Importer:
 
     def note(self, what, place, count=1):
         """Counts something for the report, with the place of the first; never with the text of a message."""
-        counted, first = self.report.get(what, (0, place))
+        counted, first = self.report.get(what) or (0, clean(str(place), 1024))
         self.report[what] = (counted + count, first)
 
     def leave(self, what, place, count=1):
