@@ -136,4 +136,10 @@ is "$(jq -r '.text // empty' "$work/lines" | paste -sd ' ')" "one tw�" "and th
 { printf '12/31/21, 10:00 - Bob: one\n'; head -c 300000000 /dev/zero | tr '\0' x; printf '\n12/31/21, 10:01 - Bob: two\n'; } >long.txt
 exits 0 "a line of 300 MB" sh -c 'ulimit -v 200000; "$1" long.txt' sh "$import/whatsapp"
 like "$err" "*lines that are too long left out: 1; the first: line 2*" "takes no memory, and is counted"
+cp -R "$import" small
+sed 's/^CHAT_LIMIT = 2\*\*27/CHAT_LIMIT = 60/' "$import/whatsapp" >small/whatsapp
+printf '12/31/21, 10:0%d - Bob: one\ntwo\n' 0 1 2 3 >much.txt
+exits 0 "a chat that is longer than the limit" small/whatsapp much.txt
+like "$err" "*read: 4, kept: 2, left out: 2*messages after 0 MiB, for which the chat can be split, left out: 2; the first: line 5*" \
+  "has its first messages, and the others are counted"
 done_testing

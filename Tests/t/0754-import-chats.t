@@ -196,6 +196,11 @@ for script in discord imsg instagram irc mail matrix messenger signal telegram w
   done
 done
 is "$(find unpacked 2>/dev/null | wc -l)" 0 "and nothing is written"
+truncate -s 300M large
+for script in imsg irc signal; do
+  exits 65 "$script of a file of 300 MB" "$import/$script" large
+  like "$err" "*$script: files of more than 256 MiB, which can be split, left out: 1; the first: large*" "says so"
+done
 mkfifo pipe
 exits 66 "a pipe in place of a file" timeout 20 "$import/telegram" pipe
 done_testing

@@ -45,10 +45,14 @@ def opened(path):
         fail(66, f"cannot read '{path}': {error.strerror}")
 
 
-def json_lines(path):
+def json_lines(path, importer):
     """The objects of a file of JSON lines, each with its line number; None for a line that is not a JSON object."""
     with opened(path) as stream:
-        yield from sources.json_lines(stream)
+        if sources.is_too_large(stream):
+            return importer.refuse(path)
+        for number, value in sources.json_lines(stream):
+            importer.entry()
+            yield number, value
 
 
 def export(path, options):
@@ -228,6 +232,11 @@ class Importer:
         """Counts entries that are left out."""
         self.left += count
         self.note(f'{what} left out', place, count)
+
+    def refuse(self, path):
+        """Leaves out a file of lines that is too large."""
+        self.entry()
+        self.leave(f'files of more than {sources.TEXT_LIMIT >> 20} MiB, which can be split,', path)
 
     def settle(self, what, place):
         """Counts what was read and is neither kept nor left out, because a conversation could not be written."""
