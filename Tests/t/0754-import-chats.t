@@ -180,6 +180,20 @@ from irc '#years.log'
 is "$(jq -r 'select(.sender).created_at[:10]' "$work/lines" | paste -sd ' ')" '2016-01-14 2016-02-29 2016-11-27 2017-02-03' \
   "dates without a year end before the time of the file"
 
+# Two chats of the same two people, one of which is earlier; a clock that is wrong; a channel whose members nobody knows.
+line='{"id":%d,"chat_id":%d,"guid":"%d","sender":"+1777","text":"%s","created_at":"%s-01-01T10:00:00Z"}\n'
+{
+  printf "$line" 1 1 1 new 2022 2 2 2 old 2020 3 1 3 future 9000 4 2 4 later 2021
+} >two.jsonl
+from imsg two.jsonl --me alice
+report "chats have the same two people as another one, and became groups: 1; the first: 1777 and alice" "a second chat is a group"
+report "messages are of the future, and got the time of the one before: 1; the first: line 3" "a time of the future is not kept"
+imported 4 "both"
+printf '[{"type":"message","user":"U1","ts":"1641024007.000000","text":"x"}]' >tool/general/2022-01-01.json
+printf '[{"id":"C1","name":"general","members":null}]' >tool/channels.json
+from slack tool
+imported 4 "a channel without a list of members"
+
 # Hostile files: each importer says what it left out, and ends by itself.
 python3 - <<'END'
 import os

@@ -94,7 +94,8 @@ class Importer:
         # Of each handle, what the export knows its user by. That of the user who imports is nobody else's, whatever
         # somebody calls themselves.
         self.owners = {getattr(arguments, 'me', None): None}
-        self.equal = {}
+        self.equal, self.pairs = {}, {}
+        self.now = microseconds(datetime.datetime.now(datetime.timezone.utc))
         self.read = self.kept = self.left = self.attachments = 0
         self.report = {}
         # For the summary: the people by handle, with their name and the number of their messages; and the conversations.
@@ -142,17 +143,18 @@ class Importer:
         return '+' + title, '{"conversation": ' + quoted('+' + title)
 
     def conversation(self, key, participants, title=None):
-        """A conversation by what the export knows it by, written once: a group with a title, or the direct one of two.
-
-        Returns its id, and the start of the lines of its messages.
-        """
+        """A conversation by what the export knows it by, written once: a group with a title, or the direct one of two."""
         id = str(uuid.uuid5(uuid.NAMESPACE_URL, plain(f'{self.source}:{key}')))
         if id not in self.last:
             self.last[id] = -sys.maxsize
             participants = sorted(set(participants))
+            pair = tuple(participants)
+            if title is None and self.pairs.setdefault(pair, id) != id:
+                title = ' and '.join(participants)
+                self.note('chats have the same two people as another one, and became groups', title)
             title = clean(title, 256) or self.source if title is not None else None
             self.conversations[id] = [title and f'+{title}' or ' and '.join(participants), title is not None, 0, None, None]
-            self.write(type='conversation', id=id, is_group=title is not None, participants=participants, title=title)
+            self.write(type='conversation', id=id, is_group=title is not None, participants=pair, title=title)
         return id, '{"conversation_id": ' + quoted(id)
 
     def entry(self):
@@ -189,9 +191,13 @@ class Importer:
         name.
         """
         where, start = conversation
-        at = max(time, self.last.get(where, time))
+        before = self.last.get(where, -sys.maxsize)
+        at = max(time, before)
         if at > time:
             self.note('messages were earlier than the one before, and got its time', place)
+        elif time > self.now:
+            self.note('messages are of the future, and got the time of the one before', place)
+            at = before if before > -sys.maxsize else self.now
         self.last[where] = at
         self.count(where, sender, at)
         parts, first = pieces(plain(text)), None
