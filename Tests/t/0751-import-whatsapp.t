@@ -36,6 +36,11 @@ while IFS='|' read -r line time; do dated "$line" "$time"; done <<'END'
 01/02/22, 10:00 - Bob: x|2022-02-01T10:00:00
 1/2/22, 10:00 - Bob: x|2022-01-02T10:00:00
 1/2/22 10:00 a. m. - Bob: x|2022-02-01T10:00:00
+2022-03-27, 21 h 41 - Bob: x|2022-03-27T21:41:00
+[2022-03-27, 21 h 41 min 35 s] Bob: x|2022-03-27T21:41:35
+[22. 3. 27., 오후 9:41:35] Bob: x|2022-03-27T21:41:35
+2022/3/27, 下晝9:41 - Bob: x|2022-03-27T21:41:00
+27/3/22, 9:41 หลังเที่ยง - Bob: x|2022-03-27T21:41:00
 END
 printf '18 Mar 12:14 - Bob: x\n20 Jan 12:15 - Bob: y\n' >dated.txt
 touch -d 2015-02-01 dated.txt
@@ -133,6 +138,10 @@ printf '\357\273\27712/31/21, 10:00 - Bob: one\r\n12/31/21, 10:01 - Bob: tw\366\
 from whatsapp broken.txt
 report "lines have bytes that are not UTF-8: 1; the first: line 2" "other bytes are counted"
 is "$(jq -r '.text // empty' "$work/lines" | paste -sd ' ')" "one tw�" "and the rest is kept"
+printf '1/17/25, 1:23\303\242\342\202\254\302\257pm - Bob: gr\303\203\302\274n\n' >twice.txt
+from whatsapp twice.txt
+is "$(jq -r 'select(.sender) | "\(.created_at[11:16]) \(.text)"' "$work/lines")" "13:23 grün" \
+  "UTF-8 that was taken for another encoding is mended"
 { printf '12/31/21, 10:00 - Bob: one\n'; head -c 300000000 /dev/zero | tr '\0' x; printf '\n12/31/21, 10:01 - Bob: two\n'; } >long.txt
 exits 0 "a line of 300 MB" sh -c 'ulimit -v 200000; "$1" long.txt' sh "$import/whatsapp"
 like "$err" "*lines that are too long left out: 1; the first: line 2*" "takes no memory, and is counted"

@@ -16,14 +16,16 @@ REACH = 90  # characters in which a stamp ends
 AM = set('am a inthemorning delamañana damanhã vorm vm ص صباحا صباحًا ق قظ ظهر قبلازظهر قبلالظهر 上午 午前 오전 凌晨 清晨 早上 清早 sa πμ de öö fm pg pagi '
          'पूर्वाह्न मपू सकाळी পূর্বাহ্ণ முற்பகல் ಪೂರ್ವಾಹ್ನ ಬೆಳಗ್ಗೆ ఉద ఉపూ પૂર્વાહ્ન សាំ ព្រឹក នံနက် නැගෙනහිර පෙව '
          'paradites eparadites صبح pd пробанд пробед проб прб ап ap бн дп дпп прпп преподне prepodne prijepodne pripoldne dop dopoledne dopoludnia '
-         'priešpiet пладне претпладне лифт утра ночи למחרת לפנהצ לפנה״צ לפנה"צ قد دن ጥዋት sabah saba yb ᎠᎹ rn'.split())
+         'priešpiet пладне претпладне лифт утра ночи למחרת לפנהצ לפנה״צ לפנה"צ قد ጥዋት sabah saba yb ᎠᎹ rn '
+         'dopoldne fh manhã paradite priekšp priekšpusdiena priekšpusdienā prp safiya sf претпл таңкы тң үө بن غم عم পূৰ্বাহ্ন ก่อนเที่ยง ກ່ອນທ່ຽງ 上晝'.split())
 PM = set('pm p intheafternoon intheevening atnight delatarde delanoche datarde danoite nachm nm م مساء مساءً ب بظ بعدازظهر بعدالظهر 下午 午後 오후 晚上 中午 傍晚 晚 ch μμ du ös em ptg tgh petang tengahhari malam '
          'अपराह्न मउ दुपारी संध्याकाळी রাত অপরাহ্ণ பிற்பகல் ಅಪರಾಹ್ನ ಮಧ್ಯಾಹ್ನ సాయం అప અપરાહ્ન ល្ងាច ညနေ පව '
          'pasdites epasdites شام رات دوپہر md слоб слобед сб ип ip үх попладне поподне popodne poslijepodne popoldne odp odpoledne odpoludnia '
-         'popiet вечера дня אחהצ אחה״צ אחה"צ ከሰዓት yh'.split())
+         'popiet вечера дня אחהצ אחה״צ אחה"צ ከሰዓት yh '
+         'eh gd in pasdite pop pēcp pēcpusd pēcpusdiena pēcpusdienā tarde yamma ym попл пп тк түштөнкийинки دن غو অপৰাহ্ন หลังเที่ยง ຫຼັງທ່ຽງ 下晝'.split())
 MIDDAY = {'中午', 'tgh', 'tengahhari'}
 # Words between a date and a clock.
-BETWEEN = set('at um ob klo kl om à á a alle ore às as las los в у о lúc 於 de den den. ve la'.split())
+BETWEEN = set('น klock at um ob klo kl om à á a alle ore às as las los в у о lúc 於 de den den. ve la'.split())
 MONTHS = {name: number for number, names in enumerate((
     'jan ene gen янв січ sty led oca', 'feb fev fév febr févr фев лют lut úno şub', 'mar mär mrt märz mars мар бер',
     'apr abr avr апр кві kwi dub nis', 'may mai mei maj mag май тра мая kvě', 'jun giu juin июн чер cze čvn haz',
@@ -41,7 +43,8 @@ NAMED = r'(?P<day>\d{1,2})\.?\s(?:de\s)?(?P<month>[^\W\d_]{3,12})\.?(?:\sde)?,?(
 NAMED_US = r'(?P<month2>[^\W\d_]{3,12})\.?\s(?P<day2>\d{1,2})(?:,\s(?P<year2>\d{4}))?'
 DATE = f'(?:{NUMBERS}|{NAMED}|{NAMED_US})'
 WORD = r'[^\d\s\[\],:<>()/–—-][^\d\[\],:<>()/–—-]{0,17}'
-CLOCK = (rf'(?:(?P<before>{WORD}?)\s?)?(?P<hour>\d{{1,2}})[:.](?P<minute>\d{{2}})(?:[:.](?P<second>\d{{2}}))?'
+CLOCK = (rf'(?:(?P<before>{WORD}?)\s?)?(?P<hour>\d{{1,2}})(?:[:.]|\s?h\s?)(?P<minute>\d{{2}})'
+         rf'(?:(?:[:.]|\smin\s)(?P<second>\d{{2}})(?:\ss)?)?'
          rf'(?:\s?(?P<after>{WORD}?))?')
 BRACKETED = re.compile(rf'\s?\[(?:{DATE}[,\s]+{CLOCK}|{CLOCK.replace("P<", "P<x")}[,\s]+{DATE.replace("?P<", "?P<x").replace("P=s", "P=xs")})\s?\]\s?')
 PLAIN = re.compile(
@@ -63,9 +66,9 @@ USUAL = re.compile(r'\u200e?(\[?[0-9./-]{6,10}),?\s([0-9:.]{4,8}(?:\s?[AaPp]\.?\
 class Day:
     """The date of a stamp, whose order may be unknown."""
 
-    def __init__(self, found, style, is_persian):
+    def __init__(self, found, style, is_persian, is_korean):
         """found has the groups of the stamp; style is whether it is in brackets, and whether the time comes first."""
-        self.found, self.style, self.is_persian = found, style, is_persian
+        self.found, self.style, self.is_persian, self.is_korean = found, style, is_persian, is_korean
         self.has_months = 'month' in found or 'month2' in found
         self.has_year = not self.has_months or 'year' in found or 'year2' in found
         self.numbers = None if self.has_months else (found['a'], found['b'], found['c'])
@@ -84,7 +87,7 @@ class Day:
             month = MONTHS.get(name[:4]) or MONTHS.get(name[:3])
             year = self.found.get('year') or self.found.get('year2')
             return (int(year) if year else None), month, int(self.found.get('day') or self.found.get('day2'))
-        if len(self.numbers[0]) > 2 or 'era1' in self.found:
+        if len(self.numbers[0]) > 2 or 'era1' in self.found or self.is_korean:
             order = 'ymd'
         elif self.separator == '.' and order == 'mdy':
             order = 'dmy'
@@ -234,7 +237,8 @@ def general_stamp(line):
                   [found[name] for name in ('before', 'after') if name in found])
     if not clock.half_is_fine(style[0]) or not (time := clock.time()):
         return None
-    day = Day({name: value for name, value in found.items() if name not in CLOCK_NAMES}, style, is_persian)
+    is_korean = bool(re.search('오[전후]', match[0]))
+    day = Day({name: value for name, value in found.items() if name not in CLOCK_NAMES}, style, is_persian, is_korean)
     return Stamp(day, time, end, clock.unknown_half, clock.is_foreign)
 
 
