@@ -41,7 +41,7 @@ def stamp(time):
     """The time of ISO 8601 of microseconds since 1970."""
     hour, rest = divmod(time, 3600 * 10**6)
     second, rest = divmod(rest, 10**6)
-    return f'{hour_stamp(hour)}{SECONDS[second]}.{rest:06}Z'
+    return hour_stamp(hour) + SECONDS[second] + (f'.{rest:06}Z' if rest else '.000000Z')
 
 
 @functools.lru_cache(1024)
@@ -70,6 +70,14 @@ def plain(text):
     except UnicodeEncodeError:
         text = text.encode('utf-16', 'surrogatepass').decode('utf-16', 'replace')
     return text.replace('\0', '\ufffd')
+
+
+def plain_bytes(text):
+    """The same in UTF-8."""
+    try:
+        return text.encode().replace(b'\0', b'\xef\xbf\xbd')
+    except UnicodeEncodeError:
+        return plain(text).encode()
 
 
 def pieces(text):

@@ -24,8 +24,8 @@ import unicodedata
 import uuid
 import sources
 from arguments import Arguments, add_me
-from fields import (EPOCH, UNEXPECTED, attachment, clean, entries, instant, microseconds, moment, pieces, plain, stamp,
-                    words)
+from fields import (EPOCH, UNEXPECTED, attachment, clean, entries, instant, microseconds, moment, pieces, plain, plain_bytes,
+                    stamp, words)
 
 FILES_LIMIT = 32  # files of a message
 encoded = json.JSONEncoder(ensure_ascii=False).encode
@@ -221,7 +221,7 @@ class Importer:
         """A nonce for what a message has; the second message that has the same gets another one."""
         count = self.equal.get(same, 0)
         self.equal[same] = count + 1
-        return hashlib.sha256(plain(f'{self.source}\0{same}\0{count}').encode()).hexdigest()[:32]
+        return hashlib.sha256(plain_bytes(f'{self.source}\0{same}\0{count}')).hexdigest()[:32]
 
     def count(self, where, sender, time):
         self.people.setdefault(sender, [None, 0])[1] += 1

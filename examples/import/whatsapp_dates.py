@@ -59,8 +59,8 @@ SPACES = re.compile(r'[\s.\u200b-\u200d]')
 NAMES = {pattern: [name.removeprefix('x') for name in sorted(pattern.groupindex, key=pattern.groupindex.get)]
          for pattern in (BRACKETED, PLAIN, BRACKETED_NUMBERS, PLAIN_NUMBERS)}
 CLOCK_NAMES = {'before', 'hour', 'minute', 'second', 'after', 'end'}
-# The forms that most chats have; the day and the clock of one are looked up among those that were found before.
-USUAL = re.compile(r'\u200e?(\[?[0-9./-]{6,10}),?\s([0-9:.]{4,8}(?:\s?[AaPp]\.?\s?[Mm]\.?)?)(?:\]\s?|\s-\s)')
+# A usual day and clock, whose texts say all of them.
+USUAL = re.compile(r'\[?[0-9./-]{6,10} [0-9:.]{4,8}(?:\s?[AaPp]\.?\s?[Mm]\.?)?')
 
 
 class Day:
@@ -190,22 +190,35 @@ class Plain(dict):
 PLAIN_TEXT = Plain({ord(c): ' ' for c in '\u00a0\u202f\u2009\u3000'} | {ord(c): ',' for c in '،、，'} | {ord('：'): ':'})
 PERSIAN = re.compile('[\u06f0-\u06f9]')
 DIGIT = re.compile('[0-9]')
-# The days and clocks of stamps of the usual forms, by their texts.
+# The days and clocks that were found in usual stamps, by their texts.
 DAYS, CLOCKS = {}, {}
 
 
 def stamp(line):
     """The stamp at the start of a line; None if there is none."""
-    match = USUAL.match(line)
-    if not match:
+    sign = '] ' if line[:1] == '[' else ' - '
+    end = line.find(sign, 0, REACH)
+    if end < 0:
         return general_stamp(line)
-    day, clock = DAYS.get(match[1]), CLOCKS.get(match[2])
-    if day and clock:
-        return Stamp(day, clock, match.end(), None, False)
+    text = line[:end].replace(',', '', 1)
+    day, _, clock = text.partition(' ')
+    if day in DAYS and (clock in CLOCKS or is_clock(clock)):
+        return Stamp(DAYS[day], CLOCKS[clock], end + len(sign), None, False)
     found = general_stamp(line)
-    if found and found.end == match.end() and not found.unknown_half:
-        DAYS[match[1]], CLOCKS[match[2]] = found.day, found.clock
+    if found and found.end == end + len(sign) and not found.unknown_half and USUAL.fullmatch(text):
+        DAYS[day], CLOCKS[clock] = found.day, found.clock
     return found
+
+
+def is_clock(text):
+    """Whether a text is a clock of 24 hours, which is then known."""
+    if len(text) not in (5, 8) or not re.fullmatch('[0-9]{2}(:[0-9]{2}){1,2}', text):
+        return False
+    try:
+        CLOCKS[text] = datetime.time.fromisoformat(text)
+    except ValueError:
+        return False
+    return True
 
 
 def general_stamp(line):
