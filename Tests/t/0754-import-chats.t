@@ -59,12 +59,16 @@ is "$(spoken)" '2017-01-01T06:20:09 nia "old"
 
 # Discord: a channel in two files, whose names are not in order, and a forwarded message.
 part='{"guild": {"name": "G"}, "channel": {"id": "1", "type": "GuildTextChat", "name": "c"}, "messages": [{"type": "Default", "author": {"id": "1", "name": "nia"},'
-printf '%s' "$part"' "id": "5", "timestamp": "2022-02-02T10:00:00+00:00", "content": "second"}]}' >'c [part 10].json'
+printf '%s' "$part"' "id": "5", "timestamp": "2022-02-02T10:00:00+00:00", "content": "second", "reference": {"messageId": "4"}}]}' >'c [part 10].json'
 printf '%s' "$part"' "id": "4", "timestamp": "2022-02-01T10:00:00+00:00", "content": "", "forwardedMessage": {"content": "first"}}]}' >'c [part 9].json'
 from discord c*.json
 report "read: 2, kept: 2, left out: 0" "a channel in two files"
 is "$(spoken)" '2022-02-01T10:00:00 nia "[forwarded]\nfirst"
 2022-02-02T10:00:00 nia "second"' "is in the order of its times"
+is "$(jq -c 'select(.sender) | .reply_to_nonce != null' "$work/lines" | paste -sd ' ')" "false true" "with a reply to the first file"
+printf '%s' '{"guild": 7, "channel": {"id": "1", "name": []}, "messages": [{"type": "Default", "author": {"id": "1", "name": "nia"}, "id": "5", "timestamp": "2022-02-02T10:00:00+00:00", "content": "one"}]}' >guild.json
+from discord guild.json
+report "read: 1, kept: 1, left out: 0" "a channel whose names are wrong"
 
 # Signal: notifications of a subscription, and groups without names.
 envelope='"source":"+1","sourceName":"Nia","timestamp":1700000000000,"dataMessage":{"timestamp":1700000000000,"message":"one"'
