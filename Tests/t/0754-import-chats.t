@@ -177,6 +177,13 @@ is "$(spoken)" '2018-08-20T23:55:28 nick "konversation"
 2018-08-21T13:11:00 nick "-nick- a notice"
 2018-08-21T13:12:00 a-bridge "spaces"' "a nick has no address"
 
+# Years at both ends of the calendar.
+printf '%s 00:00 <nick> x\n' 0001-01-01 9999-12-31 2020-01-01 >'#ends.log'
+for zone in UTC Asia/Tokyo America/New_York; do
+  exits 0 "years 1 and 9999 in $zone" env TZ=$zone "$import/irc" '#ends.log'
+  is "$(printf %s "$err" | grep -c Traceback)" 0 "have no trace"
+done
+
 # Dates without a year over two years, one of which has a 29th of February.
 printf '[%s 12:00] <nick> x\n' '14 Jan' '29 Feb' '27 Nov' '03 Feb' >'#years.log'
 touch -d 2019-06-01 '#years.log'
