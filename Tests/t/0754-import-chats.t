@@ -177,6 +177,13 @@ is "$(spoken)" '2018-08-20T23:55:28 nick "konversation"
 2018-08-21T13:11:00 nick "-nick- a notice"
 2018-08-21T13:12:00 a-bridge "spaces"' "a nick has no address"
 
+# Archives of channels with a folder for each day.
+mkdir -p 2018/08/22
+printf '=== bob is now known as rob\n[00:01] <nick> a folder\n' >'2018/08/22/#day.txt'
+from irc '2018/08/22/#day.txt'
+report "lines that nobody has said left out: 1; the first: line 1" "a change of a nick is left out"
+is "$(spoken)" '2018-08-22T00:01:00 nick "a folder"' "the folders say the day"
+
 # Years at both ends of the calendar.
 printf '%s 00:00 <nick> x\n' 0001-01-01 9999-12-31 2020-01-01 >'#ends.log'
 for zone in UTC Asia/Tokyo America/New_York; do
