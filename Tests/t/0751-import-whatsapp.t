@@ -36,6 +36,11 @@ while IFS='|' read -r line time; do dated "$line" "$time"; done <<'END'
 01/02/22, 10:00 - Bob: x|2022-02-01T10:00:00
 1/2/22, 10:00 - Bob: x|2022-01-02T10:00:00
 1/2/22 10:00 a. m. - Bob: x|2022-02-01T10:00:00
+2022-03-27, 21 h 41 - Bob: x|2022-03-27T21:41:00
+[2022-03-27, 21 h 41 min 35 s] Bob: x|2022-03-27T21:41:35
+[22. 3. 27., 오후 9:41:35] Bob: x|2022-03-27T21:41:35
+2022/3/27, 下晝9:41 - Bob: x|2022-03-27T21:41:00
+27/3/22, 9:41 หลังเที่ยง - Bob: x|2022-03-27T21:41:00
 END
 printf '18 Mar 12:14 - Bob: x\n20 Jan 12:15 - Bob: y\n' >dated.txt
 touch -d 2015-02-01 dated.txt
@@ -71,6 +76,24 @@ is "$(jq -r 'select(.sender) | "\(.conversation) \(.sender) \(.text | @json)"' "
 +Wanderung bob "Kontaktkarte ausgelassen"
 +Wanderung bob "Hallo"
 +Wanderung ann "copied:\n[10:00, 31/12/2021] Zoe: from another chat"' "a chat that was pasted stays a text"
+
+# Texts and names with dashes; notices of members who are shown with marks around their numbers.
+cat >dashes.txt <<'END'
+[27.03.22, 21:00:00] Wanderung: ‎Nachrichten und Anrufe sind Ende-zu-Ende-verschlüsselt.
+[27.03.22, 21:00:01] Ann: -2
+[27.03.22, 21:00:02] --: - one
+- two
+[27.03.22, 21:00:03] Ann: -
+‎[27.03.22, 21:00:04] Ann: ‎<attached: - plan.pdf>
+[27.03.22, 21:00:05] ‪+49 170 5550123‬: ‎‪+49 170 5550123‬ was added
+[27.03.22, 21:00:06] ‪+49 170 5550123‬: hi
+END
+from whatsapp dashes.txt
+report "read: 7, kept: 5, left out: 2" "texts that begin with dashes are kept"
+is "$(jq -r 'select(.sender) | .text | @json' "$work/lines" | paste -sd ' ')" \
+  '"-2" "- one\n- two" "-" "<attached: - plan.pdf>" "hi"' "with the dashes"
+is "$(jq -r 'select(.type == "user") | .display_name // .handle' "$work/lines" | paste -sd ' ')" 'Ann -- +49 170 5550123' \
+  "and so are their senders"
 
 # A rehearsal.
 exits 0 "--dry-run" "$import/whatsapp" notices.txt --dry-run
@@ -115,7 +138,17 @@ printf '\357\273\27712/31/21, 10:00 - Bob: one\r\n12/31/21, 10:01 - Bob: tw\366\
 from whatsapp broken.txt
 report "lines have bytes that are not UTF-8: 1; the first: line 2" "other bytes are counted"
 is "$(jq -r '.text // empty' "$work/lines" | paste -sd ' ')" "one tw�" "and the rest is kept"
+printf '1/17/25, 1:23\303\242\342\202\254\302\257pm - Bob: gr\303\203\302\274n\n' >twice.txt
+from whatsapp twice.txt
+is "$(jq -r 'select(.sender) | "\(.created_at[11:16]) \(.text)"' "$work/lines")" "13:23 grün" \
+  "UTF-8 that was taken for another encoding is mended"
 { printf '12/31/21, 10:00 - Bob: one\n'; head -c 300000000 /dev/zero | tr '\0' x; printf '\n12/31/21, 10:01 - Bob: two\n'; } >long.txt
 exits 0 "a line of 300 MB" sh -c 'ulimit -v 200000; "$1" long.txt' sh "$import/whatsapp"
 like "$err" "*lines that are too long left out: 1; the first: line 2*" "takes no memory, and is counted"
+cp -R "$import" small
+sed 's/^CHAT_LIMIT = 2\*\*27/CHAT_LIMIT = 60/' "$import/whatsapp" >small/whatsapp
+printf '12/31/21, 10:0%d - Bob: one\ntwo\n' 0 1 2 3 >much.txt
+exits 0 "a chat that is longer than the limit" small/whatsapp much.txt
+like "$err" "*read: 4, kept: 2, left out: 2*messages after 0 MiB, for which the chat can be split, left out: 2; the first: line 5*" \
+  "has its first messages, and the others are counted"
 done_testing

@@ -165,6 +165,11 @@ is "$(said nia +Überfahrt)" '2022-01-01T09:00:00.000 Nïa "Hello\nthere"
 2022-01-02T09:00:00.000 ben "Answer" phötø.jpg' "a thread is a group, with its files"
 is "$(dm-tail --as nia +Überfahrt 2 --peek | jq -r .reply_to.seq)" 1 "and replies"
 is "$(said zoe +Other | cut -d ' ' -f 2-)" 'Zoe "From the start"' "a line that begins with 'From' is a text"
+printf '\nFrom bob at example.org  Sat Jan  1 10:00:00 2022\nFrom: bob at example.org (Bob B)\nDate: Sat, 1 Jan 2022 10:00:00 +0000\nSubject: s\n\none\n\nFrom here on\ntwo\n\nFrom eve at example.org  Sat Jan  1 11:00:00 2022\nFrom: eve at example.org (Eve)\nDate: Sat, 1 Jan 2022 11:00:00 +0000\n\nthree\n' >archive
+from mail archive --list l
+report "read: 2, kept: 2, left out: 0" "an archive of a mailing list"
+is "$(jq -r 'select(.sender) | "\(.sender) \(.text | @json)"' "$work/lines")" 'bob "s\n\none\n\nFrom here on\ntwo"
+eve "three"' "has its addresses, and lines that begin with 'From'"
 from mail Mail --list Letters
 report "read: 3, kept: 3, left out: 0" "a Maildir"
 imported 3 "a list"

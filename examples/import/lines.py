@@ -13,10 +13,8 @@ of that name. 'dm-import --same-users' takes them to be the same.
 
 The report at the end adds up: the entries that were read are those that were kept and those that were left out, by reason.
 """
-import argparse
-import collections
 import datetime
-import getpass
+import gc
 import hashlib
 import json
 import os
@@ -25,33 +23,13 @@ import sys
 import unicodedata
 import uuid
 import sources
-from fields import EPOCH, UNEXPECTED, clean, entries, instant, microseconds, moment, pieces, plain, stamp, words
+from arguments import Arguments, add_me
+from fields import (EPOCH, UNEXPECTED, attachment, clean, entries, instant, microseconds, moment, pieces, plain, plain_bytes,
+                    stamp, words)
 
 FILES_LIMIT = 32  # files of a message
 encoded = json.JSONEncoder(ensure_ascii=False).encode
-
-
-class Arguments(argparse.ArgumentParser):
-    """The command line of an importer, whose --help begins with its header comment."""
-
-    def __init__(self, description):
-        super().__init__(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
-        self.add_argument('--map', metavar='FILE', help='names of the export and handles of dm, separated by a tab')
-        self.add_argument('--files', metavar='DIR', help='the folder for files of a ZIP file [a new one in $TMPDIR]')
-        self.add_argument('--dry-run', action='store_true',
-                          help='print the people and conversations that would be made, and no lines')
-        self.add_argument('--summary', action='store_true', help=argparse.SUPPRESS)
-
-    def error(self, message):
-        self.exit(64, f'{self.prog}: {message}; see --help\n')
-
-
-def add_me(arguments):
-    arguments.add_argument(
-        '--me', metavar='HANDLE', default=os.environ.get('DM_USER') or getpass.getuser(),
-        help='your own handle [$DM_USER, else the login name]')
-    arguments.add_argument('--as-groups', action='store_true', help='make groups of direct conversations, too, for history '
-                           'that is older than the messages of a conversation in the store')
+quoted = json.encoder.encode_basestring
 
 
 def fail(status, message):
@@ -67,10 +45,14 @@ def opened(path):
         fail(66, f"cannot read '{path}': {error.strerror}")
 
 
-def json_lines(path):
+def json_lines(path, importer):
     """The objects of a file of JSON lines, each with its line number; None for a line that is not a JSON object."""
     with opened(path) as stream:
-        yield from sources.json_lines(stream)
+        if sources.is_too_large(stream):
+            return importer.refuse(path)
+        for number, value in sources.json_lines(stream):
+            importer.entry()
+            yield number, value
 
 
 def export(path, options):
@@ -112,7 +94,8 @@ class Importer:
         # Of each handle, what the export knows its user by. That of the user who imports is nobody else's, whatever
         # somebody calls themselves.
         self.owners = {getattr(arguments, 'me', None): None}
-        self.equal = collections.Counter()
+        self.equal, self.pairs = {}, {}
+        self.now = microseconds(datetime.datetime.now(datetime.timezone.utc))
         self.read = self.kept = self.left = self.attachments = 0
         self.report = {}
         # For the summary: the people by handle, with their name and the number of their messages; and the conversations.
@@ -157,7 +140,7 @@ class Importer:
         """The group of a title, which those who write in it join."""
         title = clean(title, 256) or fallback
         self.conversations.setdefault('+' + title, [f'+{title}', True, 0, None, None])
-        return {'conversation': '+' + title}
+        return '+' + title, '{"conversation": ' + quoted('+' + title)
 
     def conversation(self, key, participants, title=None):
         """A conversation by what the export knows it by, written once: a group with a title, or the direct one of two."""
@@ -165,10 +148,14 @@ class Importer:
         if id not in self.last:
             self.last[id] = -sys.maxsize
             participants = sorted(set(participants))
+            pair = tuple(participants)
+            if title is None and self.pairs.setdefault(pair, id) != id:
+                title = ' and '.join(participants)
+                self.note('chats have the same two people as another one, and became groups', title)
             title = clean(title, 256) or self.source if title is not None else None
             self.conversations[id] = [title and f'+{title}' or ' and '.join(participants), title is not None, 0, None, None]
-            self.write(type='conversation', id=id, is_group=title is not None, participants=participants, title=title)
-        return {'conversation_id': id}
+            self.write(type='conversation', id=id, is_group=title is not None, participants=pair, title=title)
+        return id, '{"conversation_id": ' + quoted(id)
 
     def entry(self):
         """Counts something that was read and that is to be kept or left out."""
@@ -203,30 +190,38 @@ class Importer:
         one's time, because the order of an export is better than the clocks that made it. A file is a path, or a path and a
         name.
         """
-        where = conversation.get('conversation_id') or conversation['conversation']
-        at = max(time, self.last.get(where, time))
+        where, start = conversation
+        before = self.last.get(where, -sys.maxsize)
+        at = max(time, before)
         if at > time:
             self.note('messages were earlier than the one before, and got its time', place)
+        elif time > self.now:
+            self.note('messages are of the future, and got the time of the one before', place)
+            at = before if before > -sys.maxsize else self.now
         self.last[where] = at
         self.count(where, sender, at)
-        files = [{'path': file} if isinstance(file, str) else {'path': file[0], 'name': clean(file[1], 255) or None}
-                 for file in files]
-        files = [{k: v for k, v in file.items() if v} for file in files]
-        parts = [(piece, []) for piece in pieces(plain(text))]
-        parts[0][1].extend(files[:FILES_LIMIT])
-        parts += [('', files[start:start + FILES_LIMIT]) for start in range(FILES_LIMIT, len(files), FILES_LIMIT)]
-        first = None
-        for number, (piece, some) in enumerate(parts):
-            same = (where, 'id', str(id), str(number)) if id is not None else (where, str(time), key, piece)
-            nonce = hashlib.sha256(plain('\0'.join((self.source, *same, str(self.equal[same])))).encode()).hexdigest()[:32]
-            self.equal[same] += 1
-            self.write(
-                **conversation, sender=sender, created_at=stamp(at),
-                text=piece or None, nonce=nonce, reply_to_nonce=None if first else reply, attachments=some)
+        parts, first = pieces(plain(text)), None
+        parts += [''] * (-(-len(files) // FILES_LIMIT) - len(parts))
+        for number, piece in enumerate(parts):
+            nonce = self.nonce(f'{where}\0id\0{id}\0{number}' if id is not None else f'{where}\0{time}\0{key}\0{piece}')
+            said = f', "text": {quoted(piece)}' if piece else ''
+            line = f'{start}, "sender": {quoted(sender)}, "created_at": "{stamp(at)}"{said}, "nonce": "{nonce}"'
+            if reply and not first:
+                line += f', "reply_to_nonce": "{reply}"'
+            if some := files[number * FILES_LIMIT:(number + 1) * FILES_LIMIT]:
+                line += f', "attachments": {encoded([attachment(file) for file in some])}'
+            if not self.is_dry:
+                sys.stdout.write(line + '}\n')
             first = first or nonce
         self.kept += 1
         self.attachments += len(files)
         return first
+
+    def nonce(self, same):
+        """A nonce for what a message has; the second message that has the same gets another one."""
+        count = self.equal.get(same, 0)
+        self.equal[same] = count + 1
+        return hashlib.sha256(plain_bytes(f'{self.source}\0{same}\0{count}')).hexdigest()[:32]
 
     def count(self, where, sender, time):
         self.people.setdefault(sender, [None, 0])[1] += 1
@@ -236,13 +231,18 @@ class Importer:
 
     def note(self, what, place, count=1):
         """Counts something for the report, with the place of the first; never with the text of a message."""
-        counted, first = self.report.get(what, (0, place))
+        counted, first = self.report.get(what) or (0, clean(str(place), 1024))
         self.report[what] = (counted + count, first)
 
     def leave(self, what, place, count=1):
         """Counts entries that are left out."""
         self.left += count
         self.note(f'{what} left out', place, count)
+
+    def refuse(self, path):
+        """Leaves out a file of lines that is too large."""
+        self.entry()
+        self.leave(f'files of more than {sources.TEXT_LIMIT >> 20} MiB, which can be split,', path)
 
     def settle(self, what, place):
         """Counts what was read and is neither kept nor left out, because a conversation could not be written."""
@@ -298,8 +298,7 @@ class Importer:
         print(f'{self.source}: messages: {self.kept}, attachments: {self.attachments}', file=sys.stderr)
         print(f'{self.source}: read: {self.read}, kept: {self.kept}, left out: {self.left}', file=sys.stderr)
         for what, counted in self.report.items():
-            shown = f': {counted[0]}; the first: {counted[1]}' if counted else ''
-            print(f'{self.source}: {what}{shown}', file=sys.stderr)
+            print(f"{self.source}: {what}{f': {counted[0]}; the first: {counted[1]}' if counted else ''}", file=sys.stderr)
         if self.read != self.kept + self.left:
             fail(70, f'{self.read - self.kept - self.left} entries are neither kept nor left out; this is a fault of the importer')
         if not self.kept:
@@ -308,6 +307,7 @@ class Importer:
 
 def run(main):
     """Runs an importer; a reader that leaves early ends it."""
+    gc.disable()  # An importer has many objects and no cycles, so that each search for them takes long and finds nothing.
     try:
         main()
         sys.stdout.flush()

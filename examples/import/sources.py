@@ -19,6 +19,7 @@ LINE_LIMIT = 2**20  # bytes of a line of text
 RECORD_LIMIT = 2**24  # bytes of a line of JSON
 JSON_LIMIT = 2**29  # bytes of a JSON file, which is read into memory as a whole
 MEMBER_LIMIT = 2**28  # the same in a ZIP file, where a small file may unpack into a large one
+TEXT_LIMIT = 2**28  # bytes of a file of lines, which take about ten times as much memory
 FILE_LIMIT = 2**32  # bytes of an attachment, as of dm-attach
 TOTAL_LIMIT = 2**37  # bytes of all unpacked attachments of a run
 # What a ZIP file with a wrong structure raises besides BadZipFile.
@@ -42,6 +43,11 @@ def opened(path):
     if not stat.S_ISREG(os.stat(path).st_mode) and not path.startswith('/dev/'):
         raise OSError(None, 'it is not a file')
     return open(path, 'rb')
+
+
+def is_too_large(stream):
+    """Whether a file of lines has too many for the memory; a pipe has not."""
+    return os.fstat(stream.fileno()).st_size > TEXT_LIMIT
 
 
 def raw_lines(stream, limit):

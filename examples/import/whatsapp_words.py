@@ -33,6 +33,9 @@ NOTICES = re.compile('|'.join((
     r'(创建了|建立了|添加了|加入了|新增了|退出了|離開了|离开了|更改了|变更了|變更了)',
     r'(skapade|lade till|lämnade|ändrade)', r'(loi ryhmän|lisäsi|poistui|muutti)')), re.I)
 
+# What WhatsApp writes for a message that cannot be shown: one that was to be seen once, or that failed.
+NOTHING = {'null'}
+
 # What stands for a message that its sender, or an administrator, has deleted.
 DELETED = {text.casefold() for text in (
     'This message was deleted', 'You deleted this message', 'This message was deleted by admin', 'Diese Nachricht wurde gelöscht',
@@ -60,6 +63,8 @@ DELETED = {text.casefold() for text in (
     'Törölted ezt az üzenetet', 'Acest mesaj a fost șters', 'Ați șters acest mesaj', 'Αυτό το μήνυμα διαγράφηκε',
     'Διαγράψατε αυτό το μήνυμα', 'این پیام حذف شد', 'شما این پیام را حذف کردید', 'Това съобщение бе изтрито', 'Ova poruka je izbrisana',
     'Aquest missatge s’ha suprimit', "S'ha eliminat aquest missatge", 'Hierdie boodskap is geskrap')}
+# The first letters of these, with which few other texts begin.
+STARTS = {text[:4] for text in DELETED | NOTHING}
 
 # The same in other words and languages, where the text begins with a mark of direction.
 DELETED_WORD = re.compile(
@@ -75,8 +80,6 @@ OMITTED = re.compile('|'.join((
     r'utelat', r'jätetty', r'kihagy', r'omis', r'παραλείφθ', r'εξαιρέθ', r'حذف شد', r'изключен', r'izostavlj', r'пропуснат')), re.I)
 IN_BRACKETS = re.compile(r'<[^<>\n:]{3,60}>')  # <Media omitted>, in any language
 ADDRESS = re.compile(r'://')
-# What WhatsApp writes for a message that cannot be shown: one that was to be seen once, or that failed.
-NOTHING = {'null'}
 # A mark of the language of the phone in its first notice.
 FOREIGN = re.compile(
     r'ende-?zu-?ende|extremo|bout en bout|ponta a ponta|ponto a ponto|crittograf|versleuteld|шифр|szyfr|šifr|uçtan|مشفر|תשفير|מוצפ|'
