@@ -44,8 +44,7 @@ extension Conversations {
         title: statement.text(LabelColumn.handle), isGroup: false, reference: statement.text(LabelColumn.handle))
     }
     let title = statement.optionalText(LabelColumn.title)
-    // If another conversation of the user has the same title or own name, the title cannot be the reference: it would
-    // be ambiguous, or would name the other conversation.
+    // If another conversation of the user has this title or own name, the title as a reference would be ambiguous.
     guard let title, !statement.bool(LabelColumn.isTaken) else {
       return ConversationLabel(title: title, isGroup: true, reference: id.description)
     }
