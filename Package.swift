@@ -29,7 +29,8 @@ let programTargets: [Target] = programs.flatMap { program -> [Target] in
       dependencies: ["DMCLI", "DMKit", "DMModel", "DMSystem"] + additions[program, default: []],
       path: "Sources/\(program)", exclude: ["main"]),
     .executableTarget(
-      name: program, dependencies: ["DMCLI", .byName(name: library(of: program))], path: "Sources/\(program)/main"),
+      name: program, dependencies: ["CStart", "DMCLI", .byName(name: library(of: program))],
+      path: "Sources/\(program)/main"),
   ]
 }
 

@@ -58,18 +58,15 @@ extension Program {
   ///
   /// `CommandLine.arguments` is not used, because it replaces invalid UTF-8.
   ///
-  /// - Throws: `io_error` if the Swift runtime cannot read the words, which it reads from /proc on Linux; `invalid_utf8`
-  ///   for a word that is not UTF-8, unless --lossy is given.
+  /// - Throws: `invalid_utf8` for a word that is not UTF-8, unless --lossy is given.
   private static func words(from first: Int) throws -> [String] {
-    guard CommandLine.argc > 0 else {
-      throw DMError(.inputOutput, "cannot read the arguments from /proc; see whether it is mounted")
-    }
+    let indices = first..<max(first, Int(CommandLine.argc))
     var isLossy = false
     if command.has(lossy) {
-      let words = (first..<Int(CommandLine.argc)).compactMap { CommandLine.unsafeArgv[$0].map { String(cString: $0) } }
+      let words = indices.compactMap { CommandLine.unsafeArgv[$0].map { String(cString: $0) } }
       isLossy = words.prefix { $0 != "--" }.contains(lossy.declaration.spelling)
     }
-    return try (first..<Int(CommandLine.argc)).map { index in
+    return try indices.map { index in
       guard let bytes = CommandLine.unsafeArgv[index] else { return "" }
       if let word = String(validatingCString: bytes) { return word }
       guard isLossy else {

@@ -200,6 +200,12 @@ keys a Enter
 shows a '*-- Bo*(bob)*>*' 'a window'
 for size in '50 12' '70 18' '40 10' '60 20'; do
   tmux -L "$$-a" resize-window -x "${size% *}" -y "${size#* }"
+  # tmux tells the program of a new size a moment later.
+  tries=0
+  until [ "$(stty size <"$(tmux -L "$$-a" display-message -p '#{pane_tty}')")" = "${size#* } ${size% *}" ] || [ $tries -gt 2000 ]; do
+    tries=$((tries + 1))
+    sleep 0.01
+  done
   text a x
   shows a '*> x*' 'a window of another size'
   keys a C-u

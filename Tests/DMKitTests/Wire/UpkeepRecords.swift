@@ -15,7 +15,10 @@ extension RecordsTests {
     let consumer = Statistics.Consumer(user: bob, name: "bot", behindCount: 1, usedAt: time, warning: .late)
     let copy = Copy(path: "p", createdAt: time, sizeBytes: 1, missingCount: 2, senders: ["bob"])
     let exported = Exported(id, .html, path: "bob/page1.html")
-    if isFull { (exported.lastPath, exported.first, exported.last) = ("bob/page2.html", time, time) }
+    if isFull {
+      (exported.user, exported.lastPath) = ("alice", "bob/page2.html")
+      (exported.first, exported.last) = (time, time)
+    }
     return [
       exported, FindingRecord(Finding(check: .digests, subject: text, message: "m"), message: "m"),
       Backup(path: "p", storeID: id, sizeBytes: 1, messageCount: 2, createdAt: time, lastUsedAt: last),
