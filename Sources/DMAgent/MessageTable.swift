@@ -134,21 +134,7 @@ struct MessageTable {
         json.member("description", preview.description)
       }
     }
-    if !message.reactions.isEmpty { write(message.reactions, to: &json) }
-  }
-
-  private func write(_ reactions: [Message.Reactions], to json: inout JSONWriter) {
-    json.key("reactions")
-    json.array { json in
-      for reaction in reactions.prefix(Budget.names) {
-        json.object { json in
-          json.member("emoji", reaction.emoji)
-          json.member("users", texts: reaction.users.prefix(Budget.names).map(\.description))
-          if reaction.users.count > Budget.names { json.member("users_count", reaction.users.count) }
-        }
-      }
-    }
-    if reactions.count > Budget.names { json.member("reactions_count", reactions.count) }
+    message.writeReactions(to: &json, most: Budget.names)
   }
 }
 

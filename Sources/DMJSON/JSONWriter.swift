@@ -178,12 +178,9 @@ package struct JSONWriter: Sendable {
     guard offset + length <= text.count else { return nil }
     var value = byte & (0x7F >> UInt32(length))
     for next in text[(offset + 1)..<(offset + length)] { value = value << 6 | UInt32(next & 0x3F) }
-    guard let scalar = Unicode.Scalar(value), isHidden(scalar) || isTag(value) else { return nil }
+    guard let scalar = Unicode.Scalar(value), isHidden(scalar) || isTag(scalar) else { return nil }
     return (value, length)
   }
-
-  /// Whether a character is one of the tags, which people do not see and language models read.
-  private func isTag(_ scalar: UInt32) -> Bool { 0xE0000...0xE007F ~= scalar }
 
   private mutating func append(escaped scalar: UInt32) {
     if scalar > 0xFFFF {

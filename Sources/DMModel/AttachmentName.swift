@@ -10,7 +10,7 @@ extension Attachment {
   package static func safeName(_ name: String) -> String {
     let last = name.utf8.split(separator: UInt8(ascii: "/")).last.map { String(Substring($0)) } ?? ""
     var scalars = String.UnicodeScalarView(
-      last.unicodeScalars.filter { !isHidden($0) && !(0xE0000...0xE007F).contains($0.value) })
+      last.unicodeScalars.filter { !isHidden($0) && !isTag($0) })
     while let first = scalars.first, "-. ".unicodeScalars.contains(first) { scalars.removeFirst() }
     while scalars.last == " " { scalars.removeLast() }
     guard !scalars.isEmpty else { return "file" }

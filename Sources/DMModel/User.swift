@@ -159,3 +159,7 @@ package func isHidden(_ scalar: Unicode.Scalar) -> Bool {
   default: false
   }
 }
+
+/// Whether a character is one of the tags, which are a part of some flags, and otherwise invisible to people, but not to
+/// language models.
+package func isTag(_ scalar: Unicode.Scalar) -> Bool { 0xE0000...0xE007F ~= scalar.value }

@@ -106,8 +106,7 @@ package final class ExportFolder {
   ///
   /// - Parameter user: the user who sees what is exported.
   /// - Throws: `cannot_create` if there is a file, a folder with other files, an export in another format, or of what
-  ///   another user sees, or a store;
-  ///   `busy` if another process writes an export there.
+  ///   another user sees, or a store; `busy` if another process writes an export there.
   package init(_ path: String, _ format: ExportFormat, of user: Handle) throws {
     (self.path, self.format, self.user) = (path, format, user.description)
     // The list of the pages gets its name later.

@@ -200,7 +200,7 @@ keys a Enter
 shows a '*-- Bo*(bob)*>*' 'a window'
 for size in '50 12' '70 18' '40 10' '60 20'; do
   tmux -L "$$-a" resize-window -x "${size% *}" -y "${size#* }"
-  # tmux tells the program of a new size a moment later.
+  # tmux changes the size of the terminal a moment later.
   tries=0
   until [ "$(stty size <"$(tmux -L "$$-a" display-message -p '#{pane_tty}')")" = "${size#* } ${size% *}" ] || [ $tries -gt 2000 ]; do
     tries=$((tries + 1))

@@ -42,9 +42,7 @@ private func visible(_ text: String, indent: String?, isSpelled: (Int) -> Bool) 
       result.append(contentsOf: indent.unicodeScalars)
     } else if scalar == "\t" {
       result.append(contentsOf: "    ".unicodeScalars)
-    } else if isHidden(scalar) || isSpelled(index) || (0xE0000...0xE007F).contains(scalar.value)
-      || scalar.properties.isNoncharacterCodePoint
-    {
+    } else if isHidden(scalar) || isTag(scalar) || isSpelled(index) || scalar.properties.isNoncharacterCodePoint {
       result.append(contentsOf: "\\u{\(String(scalar.value, radix: 16, uppercase: true))}".unicodeScalars)
     } else {
       result.append(scalar)

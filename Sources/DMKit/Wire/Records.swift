@@ -96,17 +96,21 @@ extension Message: Record {
   }
 
   /// Writes the member `reactions`, if there are any.
-  package func writeReactions(to json: inout JSONWriter) {
+  ///
+  /// - Parameter most: the maximum number of emojis, and of users of each; if there are more, members say how many.
+  package func writeReactions(to json: inout JSONWriter, most: Int = .max) {
     if reactions.isEmpty { return }
     json.key("reactions")
     json.array { json in
-      for reaction in reactions {
+      for reaction in reactions.prefix(most) {
         json.object { json in
           json.member("emoji", reaction.emoji)
-          json.member("users", handles: reaction.users)
+          json.member("users", handles: Array(reaction.users.prefix(most)))
+          if reaction.users.count > most { json.member("users_count", reaction.users.count) }
         }
       }
     }
+    if reactions.count > most { json.member("reactions_count", reactions.count) }
   }
 
   /// Writes the members that most messages do not have, such as `reply_to`, `attachments` and `reactions`.
