@@ -19,6 +19,7 @@ package enum Migration {
     PackageResources.m0010_unseen_sql, PackageResources.m0011_files_sql, PackageResources.m0012_own_state_sql,
     PackageResources.m0013_machine_sql, PackageResources.m0014_floor_sql, PackageResources.m0015_picture_sql,
     PackageResources.m0016_link_preview_sql, PackageResources.m0017_message_pin_sql,
+    PackageResources.m0018_search_end_sql,
   ]
 
   /// The schema after all steps, generated from the steps.

@@ -30,6 +30,9 @@ package final class Store {
   /// The range of the changes that the current write transaction has logged; nil if it has logged none.
   var logged: ClosedRange<Rev>?
 
+  /// The end of the search index; nil outside a write transaction, and until the transaction reads it.
+  var searchEnd: MessageKey?
+
   /// Whether the current write transaction has queued something for the sync process.
   var rings = false
 
@@ -147,7 +150,10 @@ package final class Store {
     let transaction = try connection.begin(.write)
     var isCommitted = false
     // Empties the caches after a rollback, because SQLite then assigns the same keys to other rows.
-    defer { if !isCommitted { (handles, conversationIDs) = (KeyTable(), KeyTable()) } }
+    defer {
+      searchEnd = nil
+      if !isCommitted { (handles, conversationIDs) = (KeyTable(), KeyTable()) }
+    }
     try refuseNewer(version())
     let mark = try syncCommits(under: lock)
     if !hasWritten, !acceptsLoss { try refuseMissingChanges(mark) }
@@ -159,6 +165,7 @@ package final class Store {
     try messages.deleteExpired(now: clock)
     let result = try body()
     if let logged { try changes.prune(after: logged) }
+    if let rowChanges { try unreadFlags.correct(rowChanges) }
     try rowChanges?.write(to: connection)
     try commit(transaction, mark, under: lock)
     isCommitted = true
@@ -259,36 +266,4 @@ package final class Store {
       .storeReplaced, "another store was put at '\(location.directory)'; start again to follow it",
       subject: location.directory)
   }
-}
-
-// The tables, by subject. Each property returns a new value, which contains only a reference to the store.
-
-extension Store {
-  package var attachments: Attachments { Attachments(store: self) }
-  package var blocks: Blocks { Blocks(store: self) }
-  package var changes: Changes { Changes(store: self) }
-  package var consumers: Consumers { Consumers(store: self) }
-  package var conversations: Conversations { Conversations(store: self) }
-  package var hub: Hub { Hub(store: self) }
-  package var hubBases: HubBases { HubBases(store: self) }
-  package var hubConversations: HubConversations { HubConversations(store: self) }
-  package var hubFloors: HubFloors { HubFloors(store: self) }
-  package var hubKnown: HubKnown { HubKnown(store: self) }
-  package var hubUnreadable: HubUnreadable { HubUnreadable(store: self) }
-  package var hubOwnStates: HubOwnStates { HubOwnStates(store: self) }
-  package var hubFiles: HubFiles { HubFiles(store: self) }
-  package var hubAttachments: HubAttachments { HubAttachments(store: self) }
-  package var members: Members { Members(store: self) }
-  package var linkPreviews: LinkPreviews { LinkPreviews(store: self) }
-  package var mentions: Mentions { Mentions(store: self) }
-  package var messages: Messages { Messages(store: self) }
-  package var outbox: Outbox { Outbox(store: self) }
-  package var pictures: Pictures { Pictures(store: self) }
-  package var pins: Pins { Pins(store: self) }
-  package var reactions: Reactions { Reactions(store: self) }
-  package var readState: ReadState { ReadState(store: self) }
-  package var reports: Reports { Reports(store: self) }
-  package var searchIndex: SearchIndex { SearchIndex(store: self) }
-  package var users: Users { Users(store: self) }
-  package var waiting: Waiting { Waiting(store: self) }
 }

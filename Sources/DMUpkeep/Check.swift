@@ -72,6 +72,7 @@ extension Upkeep {
     try findings.attempt(.counts) { try AttachmentAudit.checkPositions(store, findings) }
     try findings.attempt(.counts) { try PinAudit.check(store, findings) }
     try findings.attempt(.counts) { try checkFlags(store, findings) }
+    try findings.attempt(.counts) { try checkUnread(store, findings) }
     try TableDigestAudit.run(store, progress, findings)
     for table in Store.DigestedRows.all {
       try findings.attempt(.digests) { try DigestAudit(store, table, progress).run(findings) }
@@ -181,6 +182,21 @@ extension Upkeep {
         .counts, formers.identifier(0).description,
         "the record of how '\(formers.text(1))' saw the group when they left is missing, or exists for a current member",
         .repairFinding)
+    }
+  }
+
+  /// Checks the stored flags that say whether a participant has unread messages.
+  private func checkUnread(_ store: Store, _ findings: Findings) throws {
+    var flags = try store.connection.prepare(
+      as: "unread flags",
+      """
+      SELECT c.uuid, u.handle FROM participant p JOIN conversation c ON c.id = p.conversation
+      JOIN user u ON u.id = p.user WHERE \(UnreadFlags.isWrong)
+      """)
+    while try flags.step() {
+      findings.add(
+        .counts, flags.identifier(0).description,
+        "the stored flag that says whether '\(flags.text(1))' has unread messages is wrong", .repairFinding)
     }
   }
 

@@ -105,7 +105,7 @@ extension Upkeep {
 }
 
 extension Store {
-  static let undumped: Set<String> = ["store", "table_digest", "upkeep"]
+  static let undumped: Set<String> = ["search_end", "store", "table_digest", "upkeep"]
 
   /// The tables to dump, ordered by name; the list is read from the database, so that tables of later schemas are
   /// dumped too.

@@ -54,6 +54,7 @@ extension Upkeep {
       WHERE (conversation, user) IN (SELECT p.conversation, p.user \(Self.wrongFlags))
       """)
     participants += store.connection.changes
+    participants += try store.unreadFlags.correctAll()
     participants += try store.members.correctFormers()
     try PinAudit.repair(store)
     try store.connection.execute(

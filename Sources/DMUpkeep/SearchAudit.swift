@@ -3,6 +3,8 @@ internal import DMStore
 
 /// Compares the search index with the messages: batches of messages are indexed again in memory, and their words are
 /// subtracted from those of the stored index.
+///
+/// The newest messages, after `SearchEnd`, must not be in the index, and must be few.
 final class SearchAudit {
   private let store: Store
   private let progress: (String) throws -> Void
@@ -17,6 +19,12 @@ final class SearchAudit {
   }
 
   func run(_ findings: Findings) throws {
+    let end = SearchEnd(store: store)
+    let waitingCount = try end.waitingCount()
+    if waitingCount > SearchEnd.most {
+      findings.add(.search, nil, "\(waitingCount) messages are not in the search index", .repairSearchIndex)
+    }
+    let last = try end.key()
     try progress("reading the search index")
     try store.connection.execute(
       "CREATE VIRTUAL TABLE temp.stored_words USING fts5vocab('main', 'search', 'instance')")
@@ -24,10 +32,10 @@ final class SearchAudit {
     try makeIndex()
     var after = MessageKey(number: .min)
     var count = 0
-    while let last = try fill(after: after) {
+    while let filled = try fill(after: after, upTo: last) {
       try add(words: "SELECT doc, term, offset FROM temp.fresh_words", sign: .max)
       try store.connection.execute("INSERT INTO temp.fresh (fresh) VALUES ('delete-all')")
-      after = last
+      after = filled
       count += Self.batchSize
       try progress("\(count) messages held against the search index")
     }
@@ -67,13 +75,14 @@ final class SearchAudit {
     try store.connection.execute("CREATE VIRTUAL TABLE temp.fresh_words USING fts5vocab('temp', 'fresh', 'instance')")
   }
 
-  /// Indexes the next batch of messages.
+  /// Indexes the next batch of messages, up to the end of the stored index.
   ///
   /// - Returns: the last message of the batch; nil if there was none.
-  private func fill(after key: MessageKey) throws -> MessageKey? {
+  private func fill(after key: MessageKey, upTo end: MessageKey) throws -> MessageKey? {
     var texts = try store.connection.prepare(
-      "SELECT id, text FROM message WHERE id > ? AND text IS NOT NULL ORDER BY id LIMIT ?")
+      "SELECT id, text FROM message WHERE id > ? AND id <= ? AND text IS NOT NULL ORDER BY id LIMIT ?")
     texts.bind(key)
+    texts.bind(end)
     texts.bind(Self.batchSize)
     var last: MessageKey?
     while try texts.step() {

@@ -34,6 +34,15 @@ import Testing
     #expect(!plan.contains("SCAN c"), "\(plan)")
   }
 
+  @Test func `unread messages are counted without reading the conversations that the user has read`() throws {
+    let plan = try plan(of: Conversations.unreadSQL(ListQuery()))
+    #expect(plan.contains("SEARCH p USING INDEX participant_unread (user=?)"), "\(plan)")
+    #expect(
+      plan.contains("SEARCH p USING INDEX participant_activity (user=? AND is_pinned=? AND last_activity=?)"), "\(plan)"
+    )
+    #expect(!plan.contains("SCAN c"), "\(plan)")
+  }
+
   @Test func `the mentions of a user are read with the primary key`() throws {
     let plan = try plan(of: "\(Mentions.seqsOfMentions)")
     #expect(

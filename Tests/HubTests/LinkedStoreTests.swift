@@ -235,8 +235,10 @@ struct LinkedStoreTests {
     try alice.say("hello", to: "bob")
     try alice.sync()
     _ = try alice.messenger.change(.pinned(true), in: [ConversationReference("bob")])
+    try alice.store.index()
     try alice.store.execute(
       """
+      DROP TABLE search_end; DROP INDEX participant_unread; ALTER TABLE participant DROP COLUMN is_unread;
       DROP TABLE message_pin; DROP INDEX outbox_pending;
       DROP TABLE link_preview; ALTER TABLE message DROP COLUMN link_preview_count;
       DROP TABLE picture; DROP TABLE hub_file; DROP TABLE hub_attachment; DROP TABLE hub_own_state;

@@ -10,6 +10,8 @@ extension TemporaryStore {
   var upkeep: Upkeep { Upkeep(location) }
 
   /// A store with a direct conversation and a group, each with `messages` messages, and with receipts.
+  ///
+  /// The search index has all of these messages.
   static func filled(messages: Int = 20) throws -> TemporaryStore {
     let store = try TemporaryStore()
     let (alice, bob) = (try store.messenger("alice"), try store.messenger("bob"))
@@ -23,7 +25,14 @@ extension TemporaryStore {
     try bob.read(2...5, of: "alice")
     try alice.read(1...3, of: "+ops")
     try store.messenger("carol").read(2...4, of: "+ops")
+    try store.index()
     return store
+  }
+
+  /// Adds all messages to the search index.
+  func index() throws {
+    let store = try #require(try Store.open(location))
+    try store.write { try store.searchIndex.rebuild() }
   }
 
   /// All faults that a deep check finds.

@@ -91,8 +91,9 @@ package struct LiveFolder {
   /// Removes the typing signals of a user in some conversations.
   ///
   /// Linear in the number of existing signals, which is small, and not in the number of conversations.
-  func takeBackTyping(of user: Handle, in conversations: Set<Identifier>) {
-    if conversations.count == 1, let conversation = conversations.first { return takeBack(.typing(conversation, user)) }
+  func takeBackTyping(of user: Handle, in conversations: [Identifier]) {
+    if conversations.count == 1 { return takeBack(.typing(conversations[0], user)) }
+    let conversations = Set(conversations)
     forEach { signal in
       if case .typing(let conversation, user) = signal, conversations.contains(conversation) { takeBack(signal) }
     }

@@ -50,11 +50,14 @@ extension Messenger {
   ) throws -> [(conversation: ConversationReference, message: Message)] {
     let (sending, sent) = try writing(isBulk: batch.count > 1) { session in
       let sending = SendBatch(session, allowsOtherText: once)
-      var reached: Set<ConversationKey> = []
-      let sent = try batch.compactMap { outgoing in
+      var reached = KeyTable<Bool>()
+      var sent: [(conversation: ConversationReference, message: Message)] = []
+      for outgoing in batch {
         // If two references name the same conversation, such as a handle and a UUID, the message is sent to it once.
-        try reached.insert(sending.conversationKey(of: outgoing)).inserted
-          ? (outgoing.conversation, sending.act(on: outgoing)) : nil
+        let key = try sending.conversationKey(of: outgoing)
+        if reached[key.number] != nil { continue }
+        reached[key.number] = true
+        sent.append((outgoing.conversation, try sending.act(on: outgoing)))
       }
       try sending.finish()
       return (sending, sent)

@@ -58,7 +58,7 @@ extension Messenger {
   /// Ends the typing signals of the user in some conversations.
   ///
   /// Errors are ignored, because a signal ends without this call, too.
-  func endTyping(in conversations: Set<Identifier>) {
+  func endTyping(in conversations: [Identifier]) {
     LiveFolder(path: location.live).takeBackTyping(of: identity.handle, in: conversations)
   }
 

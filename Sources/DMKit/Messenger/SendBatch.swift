@@ -19,9 +19,14 @@ final class SendBatch: Batch {
     init(_ row: Conversations.Row) { self.row = row }
   }
 
+  /// The reference of the first message, and its conversation.
+  ///
+  /// A single message needs no dictionary, which takes long to make.
+  private var first: (reference: ConversationReference, target: Target)?
+  /// The conversations of other references.
   private var named: [ConversationReference: Target] = [:]
   /// The conversations by key, because two references may name the same conversation.
-  private var targets: [ConversationKey: Target] = [:]
+  private var targets = KeyTable<Target>()
   private let mentions: MentionFinders
   /// Whether a nonce may be sent again with another text, for programs that compose the text again for each attempt.
   private let allowsOtherText: Bool
@@ -137,7 +142,14 @@ final class SendBatch: Batch {
   func conversationKey(of outgoing: Outgoing) throws -> ConversationKey { try target(of: outgoing).row.key }
 
   private func target(of outgoing: Outgoing) throws -> Target {
+    if let first, first.reference == outgoing.conversation { return first.target }
     if let target = named[outgoing.conversation] { return target }
+    let target = try findTarget(of: outgoing)
+    if first == nil { first = (outgoing.conversation, target) } else { named[outgoing.conversation] = target }
+    return target
+  }
+
+  private func findTarget(of outgoing: Outgoing) throws -> Target {
     var found = try session.findIfPresent(outgoing.conversation)
     if found == nil, case .direct(let handle) = outgoing.conversation, let other = try store.users.key(handle) {
       // A conversation that does not exist yet has no message to reply to. The check comes before anything is written.
@@ -154,22 +166,22 @@ final class SendBatch: Batch {
       found = try session.startDirect(with: other)
     }
     let row = if let found { found } else { try session.find(outgoing.conversation) }
-    let target = targets[row.key] ?? Target(row)
-    named[outgoing.conversation] = target
-    targets[row.key] = target
+    if let target = targets[row.key.number] { return target }
+    let target = Target(row)
+    targets[row.key.number] = target
     return target
   }
 
   /// Updates the row and the counts of each conversation, and marks the user's new messages as read for the user.
   func finish() throws {
     try session.endSending(
-      targets.sorted { $0.key < $1.key }.compactMap { _, target in
+      targets.all.sorted { $0.row.key < $1.row.key }.compactMap { target in
         target.firstAdded.map { (target.row, [$0...target.row.lastSeq]) }
       })
   }
 
   /// Ends the typing signals of the user in the conversations to which a message was sent.
   func committed() {
-    session.messenger.endTyping(in: Set(targets.values.lazy.filter { $0.firstAdded != nil }.map(\.row.id)))
+    session.messenger.endTyping(in: targets.all.filter { $0.firstAdded != nil }.map(\.row.id))
   }
 }

@@ -133,7 +133,7 @@ CREATE TABLE "participant" (
   delivered_seq INTEGER NOT NULL DEFAULT 0 CHECK (delivered_seq BETWEEN 0 AND 1099511627776),
   read_count INTEGER NOT NULL DEFAULT 0 CHECK (read_count >= 0),
   blocked_count INTEGER NOT NULL DEFAULT 0 CHECK (blocked_count >= 0),
-  mention_count INTEGER NOT NULL DEFAULT 0 CHECK (mention_count >= 0),
+  mention_count INTEGER NOT NULL DEFAULT 0 CHECK (mention_count >= 0), is_unread INTEGER NOT NULL DEFAULT 0 CHECK (is_unread IN (0, 1)),
   PRIMARY KEY (conversation, user)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX participant_activity ON participant (user, is_pinned, last_activity);
@@ -251,3 +251,8 @@ CREATE TABLE "change" (
   CHECK ((from_seq IS NULL) = (to_seq IS NULL)),
   CHECK (from_seq IS NULL OR from_seq BETWEEN 1 AND to_seq AND to_seq <= 1099511627776)
 ) STRICT;
+CREATE TABLE search_end (
+  id INTEGER PRIMARY KEY CHECK (id = 1),
+  message INTEGER NOT NULL
+) STRICT;
+CREATE INDEX participant_unread ON participant (user) WHERE is_unread;

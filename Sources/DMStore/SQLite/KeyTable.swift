@@ -27,7 +27,7 @@ package struct KeyTable<Value> {
   }
 
   /// The stored values, in an arbitrary order.
-  var all: some Sequence<Value> { values.lazy.compactMap(\.self) }
+  package var all: [Value] { values.compactMap(\.self) }
 
   /// The slot of a key.
   ///

@@ -1,6 +1,8 @@
 internal import CSQLite
+internal import DMModel
 
-/// Computes for each table by how much the current transaction changes the sum of the digests of the table's rows.
+/// Computes for each table by how much the current transaction changes the sum of the digests of the table's rows, and
+/// collects the participants whose rows it changes.
 ///
 /// SQLite calls a hook for each row that any statement changes (sqlite.org/c3ref/preupdate_blobwrite.html), so no
 /// change is missed.
@@ -8,10 +10,19 @@ final class RowChanges {
   private let tables: [DigestedTable]
   /// For each table, the number to add to its stored sum because of the current transaction.
   private(set) var sums: [UInt64]
+  private let participantIndex: Int?
+  private var changedParticipants: [Participant] = []
+
+  /// The key of a row of `participant`.
+  struct Participant: Equatable {
+    let conversation: ConversationKey
+    let user: UserKey
+  }
 
   init(of tables: [DigestedTable], on connection: borrowing Connection) {
     self.tables = tables
     sums = Array(repeating: 0, count: tables.count)
+    participantIndex = tables.firstIndex { sqlite3_stricmp($0.cName, "participant") == 0 }
     sqlite3_preupdate_hook(
       connection.handle,
       { changes, handle, operation, schema, table, _, _ in
@@ -21,7 +32,19 @@ final class RowChanges {
       }, Unmanaged.passUnretained(self).toOpaque())
   }
 
-  func reset() { for index in sums.indices { sums[index] = 0 } }
+  func reset() {
+    for index in sums.indices { sums[index] = 0 }
+    changedParticipants.removeAll(keepingCapacity: true)
+  }
+
+  /// The participants whose rows were added or changed, each once.
+  func participants() -> [Participant] {
+    var distinct: [Participant] = []
+    for participant in changedParticipants.sorted(by: { $0.order < $1.order }) where participant != distinct.last {
+      distinct.append(participant)
+    }
+    return distinct
+  }
 
   private func add(_ handle: OpaquePointer, _ operation: Int32, _ name: UnsafePointer<CChar>) {
     guard let index = tables.firstIndex(where: { sqlite3_stricmp($0.cName, name) == 0 }) else { return }
@@ -30,7 +53,17 @@ final class RowChanges {
     }
     if operation != SQLITE_DELETE {
       sums[index] &+= digest(tables[index]) { sqlite3_preupdate_new(handle, $0, &$1) }
+      if index == participantIndex { changedParticipants.append(participant(handle)) }
     }
+  }
+
+  private func participant(_ handle: OpaquePointer) -> Participant {
+    func key(_ column: Int32) -> Int64 {
+      var value: OpaquePointer?
+      _ = sqlite3_preupdate_new(handle, column, &value)
+      return sqlite3_value_int64(value)
+    }
+    return Participant(conversation: ConversationKey(number: key(0)), user: UserKey(number: key(1)))
   }
 
   private func digest(_ table: DigestedTable, _ value: (Int32, inout OpaquePointer?) -> Int32) -> UInt64 {
@@ -49,6 +82,10 @@ final class RowChanges {
     }
     return digest.mixed
   }
+}
+
+extension RowChanges.Participant {
+  fileprivate var order: (Int64, Int64) { (conversation.number, user.number) }
 }
 
 extension Digest {

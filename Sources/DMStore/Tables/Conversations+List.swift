@@ -38,22 +38,36 @@ extension Conversations {
   }
 
   /// The number of unread messages in all conversations that a query selects.
+  ///
+  /// Linear in the number of the user's conversations with unread messages and of their groups with more than 64
+  /// participants.
   package func unreadCount(_ query: ListQuery, as viewer: Viewer) throws -> Int {
     if try viewer.hasPending {
       var all = query
-      (all.limit, all.after) = (nil, nil)
+      (all.limit, all.after, all.unreadOnly) = (nil, nil, true)
       return try list(all, as: viewer).reduce(0) { $0 + $1.unreadCount }
     }
     if query.matching != nil { try store.connection.addFolding() }
-    var statement = try store.connection.prepare(
-      text: """
-        SELECT coalesce(sum(\(Self.unread)), 0) FROM participant p
-        CROSS JOIN conversation c ON c.id = p.conversation WHERE p.user = ?1 AND ?2 \(Self.filter(query))
-        """)
+    var statement = try store.connection.prepare(text: Self.unreadSQL(query))
     statement.bind(viewer.user)
     statement.bind(true)
     statement.bind(query.matching)
     return try statement.step() ? statement.count(0) : 0
+  }
+
+  /// The SQL that sums the numbers of unread messages; parameter ?2 must be true.
+  static func unreadSQL(_ query: ListQuery) -> String {
+    func counts(_ index: String, _ condition: String) -> String {
+      """
+      SELECT \(unread) AS count FROM participant p \(index) CROSS JOIN conversation c ON c.id = p.conversation
+      WHERE p.user = ?1 AND ?2 AND \(condition) \(filter(query))
+      """
+    }
+    // The rows of large groups have no flag.
+    return """
+      SELECT coalesce(sum(count), 0) FROM (\(counts("INDEXED BY participant_unread", "p.is_unread"))
+      UNION ALL \(counts("", "p.is_pinned IN (0, 1) AND p.last_activity IS NULL")))
+      """
   }
 
   // MARK: The query

@@ -224,18 +224,16 @@ package struct Conversations {
       try end.run()
     }
     let blockers = try sender.map { try store.blocks.blockers(of: $0) } ?? []
-    var participants = try store.connection.prepare(
-      """
-      UPDATE participant SET last_activity = iif(last_activity IS NULL, NULL, ?1),
-        read_count = read_count + iif(coalesce(user = ?4, 1), ?3, 0)
-      WHERE conversation = ?2 AND left_seq IS NULL AND (last_activity IS NOT NULL OR coalesce(user = ?4, 1))
-      AND (?5 IS NULL OR user NOT IN (SELECT value FROM json_each(?5)))
-      """)
+    var participants =
+      blockers.isEmpty
+      ? try store.connection.prepare(as: "count new messages", Self.counting)
+      : try store.connection.prepare(
+        as: "count new messages, except for some", Self.counting + " AND user NOT IN (SELECT value FROM json_each(?5))")
     participants.bind(row.lastActivity)
     participants.bind(row.key)
     participants.bind(added)
     participants.bind(user)
-    participants.bind(blockers.isEmpty ? nil : jsonArray(blockers))
+    if !blockers.isEmpty { participants.bind(jsonArray(blockers)) }
     try participants.run()
     for blocker in blockers {
       // If messages count as read for all participants, they count as read for a participant who blocks the sender,
@@ -252,6 +250,12 @@ package struct Conversations {
       try hide.run()
     }
   }
+
+  private static let counting = """
+    UPDATE participant SET last_activity = iif(last_activity IS NULL, NULL, ?1),
+      read_count = read_count + iif(coalesce(user = ?4, 1), ?3, 0)
+    WHERE conversation = ?2 AND left_seq IS NULL AND (last_activity IS NOT NULL OR coalesce(user = ?4, 1))
+    """
 
   /// An attribute that is the same for all participants.
   package enum Attribute {

@@ -68,6 +68,44 @@ extension Members {
     return true
   }
 
+  /// Takes conversations out of the archive of all participants who have not muted them.
+  ///
+  /// Lists conversations again for participants who have deleted them.
+  ///
+  /// - Parameters:
+  ///   - now: the present time. A mute that has ended before does not count.
+  ///   - others: participants whose state does not change.
+  package func bringBack(_ conversations: [ConversationKey], mutedAt now: Timestamp, except others: [UserKey]) throws {
+    for conversation in conversations {
+      for user in try awayUsers(from: conversation, mutedAt: now) where !others.contains(user) {
+        var update = try store.connection.prepare(
+          """
+          UPDATE participant SET is_archived = is_archived AND coalesce(muted_until, 0) > ?1, is_deleted = 0
+          WHERE conversation = ?2 AND user = ?3
+          """)
+        update.bind(now)
+        update.bind(conversation)
+        update.bind(user)
+        try update.run()
+        try store.hubOwnStates.note(conversation, by: user)
+      }
+    }
+  }
+
+  /// The participants who archived or deleted a conversation that a new message lists again.
+  private func awayUsers(from conversation: ConversationKey, mutedAt now: Timestamp) throws -> [UserKey] {
+    var statement = try store.connection.prepare(
+      """
+      SELECT user FROM participant WHERE conversation = ?1 AND left_seq IS NULL
+      AND (is_archived AND coalesce(muted_until, 0) <= ?2 OR is_deleted)
+      """)
+    statement.bind(conversation)
+    statement.bind(now)
+    var users: [UserKey] = []
+    while try statement.step() { users.append(statement.userKey(0)) }
+    return users
+  }
+
   package typealias OwnFields = (
     isPinned: Bool, isArchived: Bool, isDeleted: Bool, mutedUntil: Timestamp?, draft: String?, hasLeft: Bool
   )

@@ -154,30 +154,6 @@ package struct Members {
     return try statement.step() ? statement.userKey(0) : nil
   }
 
-  /// Takes conversations out of the archive of all participants who have not muted them.
-  ///
-  /// Lists conversations again for participants who have deleted them.
-  ///
-  /// - Parameters:
-  ///   - now: the present time. A mute that has ended before does not count.
-  ///   - others: participants whose state does not change.
-  package func bringBack(_ conversations: [ConversationKey], mutedAt now: Timestamp, except others: [UserKey]) throws {
-    var statement = try store.connection.prepare(
-      """
-      UPDATE participant SET is_archived = is_archived AND coalesce(muted_until, 0) > ?2, is_deleted = 0
-      WHERE conversation IN (SELECT value FROM json_each(?1)) AND left_seq IS NULL
-      AND (is_archived AND coalesce(muted_until, 0) <= ?2 OR is_deleted)
-      AND (?3 IS NULL OR user NOT IN (SELECT value FROM json_each(?3)))
-      RETURNING conversation, user
-      """)
-    statement.bind(jsonArray(conversations))
-    statement.bind(now)
-    statement.bind(others.isEmpty ? nil : jsonArray(others))
-    var brought: [(conversation: ConversationKey, user: UserKey)] = []
-    while try statement.step() { brought.append((statement.conversationKey(0), statement.userKey(1))) }
-    for change in brought { try store.hubOwnStates.note(change.conversation, by: change.user) }
-  }
-
   /// Makes these users the only owners of a conversation.
   ///
   /// If the list is empty, nothing changes.

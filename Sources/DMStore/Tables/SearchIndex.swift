@@ -4,21 +4,40 @@ package import DMModel
 // Writes: search, search_data, search_idx.
 
 /// The full-text index of messages.
+///
+/// The index has the messages up to `SearchEnd`. A search reads the texts of the few messages after it.
 package struct SearchIndex {
   let store: Store
+  private var end: SearchEnd { SearchEnd(store: store) }
 
-  /// Adds the words of a message to the search index.
+  /// Adds the words of a message that has been inserted, or leaves the message for later if it is one of the newest.
   package func add(_ text: String, of message: MessageKey) throws {
+    if try end.leaves(message) { return }
+    if try end.keptKey() < message {
+      try addMessages(before: message)
+      try end.move(to: message)
+    }
+    try insert(text, of: message)
+  }
+
+  /// Adds the messages after the end of the index that come before `message`.
+  private func addMessages(before message: MessageKey) throws {
+    var texts = try end.texts(before: message)
+    while try texts.step() { try insert(texts.text(1), of: texts.messageKey(0)) }
+  }
+
+  private func insert(_ text: String, of message: MessageKey) throws {
     var insert = try store.connection.prepare("INSERT INTO search (rowid, text) VALUES (?, ?)")
     insert.bind(message)
     insert.bind(SearchText.indexed(text))
     try insert.run()
   }
 
-  /// Removes the words of a message from the search index.
+  /// Removes the words of a message from the search index, if the index has the message.
   ///
   /// `text` must be the text that was added (sqlite.org/fts5.html, section 6.3).
   func remove(_ text: String, of message: MessageKey) throws {
+    if try end.keptKey() < message { return }
     var delete = try store.connection.prepare("INSERT INTO search (search, rowid, text) VALUES ('delete', ?, ?)")
     delete.bind(message)
     delete.bind(SearchText.indexed(text))
@@ -33,8 +52,10 @@ package struct SearchIndex {
       guard error.code == .storeDamaged else { throw error }
       try empty()
     }
-    var texts = try store.connection.prepare("SELECT id, text FROM message WHERE text IS NOT NULL ORDER BY id")
-    while try texts.step() { try add(texts.text(1), of: texts.messageKey(0)) }
+    try end.move(to: MessageKey(number: 0))
+    let last = try store.messages.lastMessageKey()
+    try addMessages(before: MessageKey(number: last.number + 1))
+    try end.move(to: last)
   }
 
   /// Empties the tables of an index that can no longer be opened, in the same way as 'delete-all'.
@@ -91,9 +112,9 @@ package struct SearchIndex {
   private func searchByTime(_ expression: String, among chosen: KeySet?, _ body: (MessageKey) throws -> Bool) throws {
     var statement = try store.connection.prepare("SELECT rowid FROM search WHERE search MATCH ? ORDER BY rowid DESC")
     statement.bind(expression)
+    var newest = try end.hits(expression)[...]
     func next() throws -> MessageKey? {
-      while try statement.step() {
-        let key = statement.messageKey(0)
+      while let key = try newest.popFirst()?.key ?? (statement.step() ? statement.messageKey(0) : nil) {
         if chosen?.contains(key) ?? true { return key }
       }
       return nil
@@ -111,8 +132,9 @@ package struct SearchIndex {
 
   /// Ranks all hits with `Ranking`, but sorts only as many of the best hits as are needed.
   private func searchByRank(_ expression: String, among chosen: KeySet?, _ body: (MessageKey) throws -> Bool) throws {
-    var hits = SearchHits()
     try store.connection.addRanking()
+    var hits = SearchHits()
+    for hit in try end.hits(expression) where chosen?.contains(hit.key) ?? true { hits.append(hit) }
     do {
       var statement = try store.connection.prepare("SELECT rowid, frequency(search) FROM search WHERE search MATCH ?")
       statement.bind(expression)

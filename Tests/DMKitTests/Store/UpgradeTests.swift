@@ -76,13 +76,13 @@ struct UpgradeTests {
   }
 
   @Test func `an upgrade that fails changes nothing and leaves no copy`() throws {
-    let store = try store(of: 16)
+    let store = try store(of: 17)
     // The last migration creates this table.
-    try store.execute("CREATE TABLE message_pin (a)")
+    try store.execute("CREATE TABLE search_end (a)")
     #expect(throws: DMError.self) { _ = try reading(store) }
-    #expect(try store.integers("PRAGMA user_version") == [[16]])
+    #expect(try store.integers("PRAGMA user_version") == [[17]])
     #expect(try copies(of: store) == [])
-    try store.execute("DROP TABLE message_pin")
+    try store.execute("DROP TABLE search_end")
     #expect(try reading(store).texts == Self.texts)
   }
 
