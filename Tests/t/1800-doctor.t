@@ -105,12 +105,13 @@ is "$(sqlite3 "$DM_STORE/dm.sqlite" 'SELECT length(block) < 100 FROM search_data
 ok "and finds what it did" dm-doctor check --deep
 cp -a "$DM_STORE" full
 levels 2001 full
-exits 78 "an index that cannot be opened" dm-send --store full --as alice bob more
+exits 78 "an index that cannot be opened" dm-search --store full --as alice more
 like "$err" "*the search index is damaged*'dm-doctor repair'*" "names the cure"
+ok "a message that the index gets later is sent" dm-send -q --store full --as alice bob more
 exits 78 "and is found" dm-doctor --store full check --deep
 dm-doctor --store full repair >repaired
 ok "which makes it anew" dm-doctor --store full check --deep
-ok "so that work goes on" dm-send -q --store full --as alice bob more
+is "$(dm-search --store full --as alice more | jq -r .text)" more "so that searches find it"
 cp -a "$DM_STORE" entered
 seq 3000 | sed 's/^/word/' | dm-send --store entered --lines -q bob
 sqlite3 entered/dm.sqlite "UPDATE search_idx SET term = x'01' || term WHERE length(term) > 0"

@@ -5,8 +5,9 @@ people
 export DM_USER=alice
 db=$DM_STORE/dm.sqlite
 
-# older: gives the store the schema of the version before.
+# older: gives the store the schema of the version before, in which all messages are in the search index.
 older() {
+  dm-doctor repair -q
   sqlite3 "$db" 'DROP TABLE search_end; DROP INDEX participant_unread;
     ALTER TABLE participant DROP COLUMN is_unread; PRAGMA user_version = 17'
 }
