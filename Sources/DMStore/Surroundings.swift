@@ -52,6 +52,11 @@ package final class Surroundings {
 
   package func label(of conversation: ConversationKey) throws -> ConversationLabel { try cached(conversation).label }
 
+  /// Records the label of a conversation, which the caller has read with other data.
+  func learn(_ label: ConversationLabel, of conversation: ConversationKey) {
+    if conversations[conversation.number] == nil { conversations[conversation.number] = Cached(label) }
+  }
+
   /// The display name of a user; nil if the user has none.
   package func displayName(of user: UserKey) throws -> String? {
     if let cached = names[user.number] { return cached }
