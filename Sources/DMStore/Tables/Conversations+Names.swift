@@ -39,7 +39,7 @@ extension Conversations {
     // If another conversation of the user has this title or own name, the title as a reference would be ambiguous.
     let title = try title()
     guard let title, try !isOwnName(title, of: user),
-      try firstGroup(titled: title, of: user, where: { $0.key != conversation }) == nil
+      try !hasGroup(titled: title, of: user, where: { $0 != conversation })
     else { return ConversationLabel(title: title, isGroup: true, reference: try id(conversation).description) }
     return ConversationLabel(title: title, isGroup: true, reference: "+\(title)")
   }
@@ -125,53 +125,45 @@ extension Conversations {
   /// The groups with a title in which a user is.
   ///
   /// CROSS JOIN prevents SQLite from reading all conversations of the user (sqlite.org/optoverview.html, section 7).
-  static let ownGroups = """
-    SELECT \(rowColumns) FROM conversation c CROSS JOIN participant p ON p.conversation = c.id
-    WHERE c.title = ?1 AND p.user = ?2 AND p.left_seq IS NULL ORDER BY c.id
+  static let ownGroups: StaticString = """
+    SELECT c.id FROM conversation c CROSS JOIN participant p ON p.conversation = c.id
+    WHERE c.title = ? AND p.user = ? AND p.left_seq IS NULL ORDER BY c.id
     """
   /// The groups that a user has left, by the title that they had then.
-  private static let formerGroups = """
-    SELECT \(rowColumns) FROM former f CROSS JOIN conversation c ON c.id = f.conversation
-    WHERE f.title = ?1 AND f.user = ?2 ORDER BY c.id
-    """
+  private static let formerGroups: StaticString =
+    "SELECT conversation FROM former WHERE title = ? AND user = ? ORDER BY conversation"
 
   /// The groups with this title in which a user is or was; without a user, the groups that an import created.
   package func groups(titled title: String, of user: UserKey?) throws -> [Row] {
-    var groups: [Row] = []
     if let user {
-      _ = try firstGroup(titled: title, of: user) { group in
-        groups.append(group)
+      var keys: [ConversationKey] = []
+      _ = try hasGroup(titled: title, of: user) { key in
+        keys.append(key)
         return false
       }
-      return groups
+      return try keys.compactMap { try row(key: $0) }
     }
     var statement = try store.connection.prepare(
       as: "imported groups",
       "SELECT \(Self.rowColumns) FROM conversation c WHERE c.title = ? AND c.is_imported ORDER BY c.id")
     statement.bind(title)
+    var groups: [Row] = []
     while let group = try row(&statement) { groups.append(group) }
     return groups
   }
 
-  /// The first group with this title that a condition selects; first of those in which the user is, then of those that
-  /// the user has left.
-  ///
-  /// There are two queries, because SQLite compiles one query for both in more time than it runs them.
-  func firstGroup(titled title: String, of user: UserKey, where isWanted: (Row) -> Bool) throws -> Row? {
-    var own = try store.connection.prepare(as: "own groups", Self.ownGroups)
-    if let group = try firstGroup(&own, title, user, isWanted) { return group }
-    var former = try store.connection.prepare(as: "former groups", Self.formerGroups)
-    return try firstGroup(&former, title, user, isWanted)
-  }
-
-  private func firstGroup(
-    _ statement: inout Statement, _ title: String, _ user: UserKey, _ isWanted: (Row) -> Bool
-  ) throws -> Row? {
-    statement.bind(title)
-    statement.bind(user)
-    while let group = try row(&statement) {
-      if isWanted(group) { return group }
+  /// Whether a condition selects a group with this title; asks first for those in which the user is, then for those
+  /// that the user has left.
+  private func hasGroup(
+    titled title: String, of user: UserKey, where isWanted: (ConversationKey) -> Bool
+  ) throws -> Bool {
+    // SQLite takes longer to compile one query for both than to run two.
+    for sql in [Self.ownGroups, Self.formerGroups] {
+      var statement = try store.connection.prepare(sql)
+      statement.bind(title)
+      statement.bind(user)
+      while try statement.step() { if isWanted(statement.conversationKey(0)) { return true } }
     }
-    return nil
+    return false
   }
 }
