@@ -1,6 +1,6 @@
 package import DMModel
 
-// Reads: conversation, conversation_alias, participant.
+// Reads: conversation, conversation_alias.
 // Writes: conversation, conversation_alias, participant.
 
 /// The conversations: their ids, titles and last messages, and the lists in which users see them.
