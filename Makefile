@@ -10,6 +10,7 @@ RELEASE = DM_PROGRAMS=1 $(PKG) swift build -c release --static-swift-stdlib -Xsw
 # Sources/DMModel/ExactString.swift for what to call. Functions in sections of their own can be left out, and
 # put in order.
 SLIM := $(addprefix -Xswiftc ,-Xfrontend -disable-implicit-string-processing-module-import \
+  -Xfrontend -disable-concrete-type-metadata-mangled-name-accessors \
   -Xfrontend -function-sections)
 # Where the headers of these libraries are differs between systems. The libraries themselves are loaded when they are needed.
 HEADERS = $(foreach l,libpq libcurl libxml-2.0,$(patsubst -I%,-Xcc -I%,$(shell pkg-config --cflags-only-I $l)))

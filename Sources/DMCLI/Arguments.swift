@@ -80,7 +80,7 @@ package struct Arguments: Sendable {
     ).map { String(Substring($0)) }
     let name = parts[0]
     let passing = command.passingOption?.declaration.name
-    guard let option = command.allOptions.first(where: { $0.long == name }) else {
+    guard let option = command.option(where: { $0.long == name }) else {
       if given.contains(where: { $0.name == passing }) { return operands.append(word) }
       throw usage("unknown option '--\(name)'\(command.hint(for: name))")
     }
@@ -108,7 +108,7 @@ package struct Arguments: Sendable {
   private mutating func takeShort(_ word: String, _ rest: inout ArraySlice<String>) throws {
     var letters = word.dropFirst()
     while let letter = letters.popFirst() {
-      guard let option = command.allOptions.first(where: { $0.short == letter }) else {
+      guard let option = command.option(where: { $0.short == letter }) else {
         throw unknownOption(letter, in: word, at: rest.startIndex - 1)
       }
       guard let placeholder = option.value else {
@@ -155,8 +155,9 @@ package struct Arguments: Sendable {
   ///
   /// - Throws: the error of the first option whose value is not valid.
   func checkValues() throws {
-    let all = Common.all + command.options + (action?.options ?? [])
-    for option in all where isGiven(option) { try option.check(self) }
+    for options in [Common.all, command.options, action?.options ?? []] {
+      for option in options where isGiven(option) { try option.check(self) }
+    }
   }
 
   /// Whether a flag was given.

@@ -71,11 +71,10 @@ package final class Invocation {
   /// The store as the user sees it, opened when it is first needed.
   package func messenger() throws -> Messenger {
     if let made { return made }
-    let login = Account.name
-    let name = try arguments[Common.user]?.description ?? settings[.user]?.without("@") ?? login
+    let name = try arguments[Common.user]?.description ?? settings[.user]?.without("@") ?? Account.name
     let handle = try Handle(name)
-    let isLogin = handle.description.utf8.elementsEqual(login.utf8)
-    let messenger = Messenger(try location(), as: Messenger.Identity(handle, isLoginName: isLogin))
+    let identity = Messenger.Identity(handle) { handle.description.utf8.elementsEqual(Account.name.utf8) }
+    let messenger = Messenger(try location(), as: identity)
     messenger.compareForUnknownUser = { [weak self, weak messenger] in
       guard let self, let messenger else { return nil }
       // With DM_SYNC=off, or with a waiting time of 0, the hub is not asked, and the store alone answers.

@@ -31,7 +31,7 @@ package final class StatusReader {
   }
 
   private let store: Store
-  private let viewer: UserKey
+  private unowned let viewer: Viewer
   private var conversations = KeyTable<Cached>()
   private var windows: [ConversationKey: ReceiptWindow] = [:]
   /// For each conversation and sender, the number of the last message that counts as delivered.
@@ -41,7 +41,7 @@ package final class StatusReader {
   private var hasBlocks: Bool?
   private var blocks: [UserKey: Set<UserKey>] = [:]
 
-  init(_ store: Store, viewer: UserKey) {
+  init(_ store: Store, _ viewer: Viewer) {
     self.store = store
     self.viewer = viewer
   }
@@ -53,12 +53,12 @@ package final class StatusReader {
       if cached.isRead, cached.reader != sender { return .read }
       return cached.delivered.contains { $0.user != sender && $0.seq >= seq } ? .delivered : .sent
     }
-    let counts = { (user: UserKey) in user != sender && (user == self.viewer || !ignored.contains(user)) }
+    let counts = { (user: UserKey) in user != sender && (user == self.viewer.user || !ignored.contains(user)) }
     if try everyReader(of: seq, in: conversation).contains(where: counts) { return .read }
     let route = Route(conversation: conversation, sender: sender)
     let delivered =
       try deliveredFrom[route]
-      ?? store.readState.delivered(in: conversation, as: viewer).filter { counts($0.user) }.reduce(0) {
+      ?? store.readState.delivered(in: conversation, as: viewer.user).filter { counts($0.user) }.reduce(0) {
         max($0, $1.seq)
       }
     deliveredFrom[route] = delivered
@@ -71,9 +71,9 @@ package final class StatusReader {
   func readers(of seq: Int, in conversation: ConversationKey, from sender: UserKey) throws -> [UserKey] {
     let cached = try cached(seq, conversation)
     if !cached.isRead || cached.reader == sender { return [] }
-    let (ignored, hidden) = (try blockedUsers(by: sender), try blockedUsers(by: viewer))
+    let (ignored, hidden) = (try blockedUsers(by: sender), try blockedUsers(by: viewer.user))
     return try everyReader(of: seq, in: conversation).filter {
-      $0 != sender && ($0 == viewer || !ignored.contains($0)) && !hidden.contains($0)
+      $0 != sender && ($0 == viewer.user || !ignored.contains($0)) && !hidden.contains($0)
     }
   }
 
@@ -81,7 +81,7 @@ package final class StatusReader {
   func readerCount(of seq: Int, in conversation: ConversationKey, from sender: UserKey) throws -> Int {
     let cached = try cached(seq, conversation)
     if !cached.isRead || cached.reader == sender { return 0 }
-    if try !blockedUsers(by: sender).isEmpty || !blockedUsers(by: viewer).isEmpty {
+    if try !blockedUsers(by: sender).isEmpty || !blockedUsers(by: viewer.user).isEmpty {
       return try readers(of: seq, in: conversation, from: sender).count
     }
     let readers = try everyReader(of: seq, in: conversation)
@@ -108,7 +108,7 @@ package final class StatusReader {
     guard cached.isRead else { return [] }
     if let reader = cached.reader, !cached.isFormer { return [reader] }
     return try windows[conversation, default: ReceiptWindow()].readers(of: seq) {
-      try store.readState.receipts(in: conversation, overlapping: $0, as: viewer)
+      try store.readState.receipts(in: conversation, overlapping: $0, as: viewer.user)
     }
   }
 
@@ -133,7 +133,7 @@ package final class StatusReader {
   private func newCache(_ conversation: ConversationKey) throws -> Cached {
     try Cached(
       delivered: store.readState.furthestDelivered(in: conversation),
-      isFormer: store.members.membership(of: viewer, in: conversation)?.leftSeq != nil)
+      isFormer: viewer.hasLeft(conversation))
   }
 }
 

@@ -52,6 +52,11 @@ package final class Surroundings {
 
   package func label(of conversation: ConversationKey) throws -> ConversationLabel { try cached(conversation).label }
 
+  /// Records the label of a conversation, which the caller has read with other data.
+  func learn(_ label: ConversationLabel, of conversation: ConversationKey) {
+    if conversations[conversation.number] == nil { conversations[conversation.number] = Cached(label) }
+  }
+
   /// The display name of a user; nil if the user has none.
   package func displayName(of user: UserKey) throws -> String? {
     if let cached = names[user.number] { return cached }
@@ -65,32 +70,35 @@ package final class Surroundings {
   func isRead(_ seq: Int, in conversation: ConversationKey) throws -> Bool {
     let cached = try cached(conversation)
     if cached.range?.contains(seq) == true { return cached.isRead }
-    var statement = try store.connection.prepare(
+    var before = try store.connection.prepare(
       """
-      SELECT from_seq, to_seq FROM read_range WHERE conversation = ?1 AND user = ?2
-      AND from_seq >= coalesce((SELECT max(from_seq) FROM read_range
-        WHERE conversation = ?1 AND user = ?2 AND from_seq <= ?3), 0) ORDER BY from_seq LIMIT 2
+      SELECT from_seq, to_seq FROM read_range WHERE conversation = ? AND user = ? AND from_seq <= ?
+      ORDER BY from_seq DESC LIMIT 1
       """)
+    let last = try range(&before, conversation, seq)
+    if let last, last.contains(seq) {
+      (cached.range, cached.isRead) = (last, true)
+      return true
+    }
+    // The message is unread. The unread range around it ends before the first read range that follows it.
+    var after = try store.connection.prepare(
+      """
+      SELECT from_seq, to_seq FROM read_range WHERE conversation = ? AND user = ? AND from_seq > ?
+      ORDER BY from_seq LIMIT 1
+      """)
+    let next = try range(&after, conversation, seq)
+    cached.range = (last.map { $0.upperBound + 1 } ?? 1)...(next.map { $0.lowerBound - 1 } ?? .max)
+    cached.isRead = false
+    return false
+  }
+
+  private func range(
+    _ statement: inout Statement, _ conversation: ConversationKey, _ seq: Int
+  ) throws -> SeqRange? {
     statement.bind(conversation)
     statement.bind(user)
     statement.bind(seq)
-    cached.isRead = false
-    var (lower, upper) = (1, Int.max)
-    while try statement.step() {
-      let range = try statement.seqs(0, 1)
-      if range.contains(seq) {
-        (lower, upper, cached.isRead) = (range.lowerBound, range.upperBound, true)
-        break
-      }
-      guard range.upperBound < seq else {
-        // The message is unread. The unread range around it ends before the first read range that follows it.
-        upper = range.lowerBound - 1
-        break
-      }
-      lower = range.upperBound + 1
-    }
-    cached.range = lower...upper
-    return cached.isRead
+    return try statement.step() ? try statement.seqs(0, 1) : nil
   }
 
   /// Who pinned a message, and when; nil if it is not pinned.

@@ -1,7 +1,7 @@
 package import DMModel
 internal import DMSystem
 
-// Reads: former, hidden_range, participant.
+// Reads: former.
 
 /// Decides which messages one user sees, in one pass over one snapshot of the store.
 ///
@@ -31,7 +31,7 @@ package final class Viewer {
   package let store: Store
   package let user: UserKey
   package let now: Timestamp
-  package let statuses: StatusReader
+  package private(set) lazy var statuses = StatusReader(store, self)
   package let surroundings: Surroundings
   /// The messages that are shown in addition to those that the user normally sees.
   package enum Extras {
@@ -47,7 +47,8 @@ package final class Viewer {
   package let includesReaders: Bool
 
   private var visibilities = KeyTable<Visibility>()
-  private var blocks: Set<UserKey>?
+  /// Whether the store has hidden ranges; nil until this is needed.
+  private var hasHidden: Bool?
   private var pending: [ConversationKey: Pending]?
 
   package init(
@@ -58,7 +59,6 @@ package final class Viewer {
     self.store = store
     self.user = user
     self.now = now ?? store.clock
-    statuses = StatusReader(store, viewer: user)
     surroundings = Surroundings(store, user)
   }
 
@@ -68,6 +68,19 @@ package final class Viewer {
   package func isMember(of conversation: ConversationKey, at rev: Rev) throws -> Bool? {
     let visibility = try visibility(of: conversation)
     return visibility.isMember.map { $0 || rev <= visibility.leftRev }
+  }
+
+  /// Whether the user has left a conversation.
+  func hasLeft(_ conversation: ConversationKey) throws -> Bool {
+    if let known = visibilities[conversation.number] { return known.isMember == false }
+    return try store.members.membership(of: user, in: conversation)?.leftSeq != nil
+  }
+
+  /// Records that the user is in a conversation, as the caller has just read, so that this is not read again.
+  func learnMembership(of conversation: ConversationKey) throws {
+    guard visibilities[conversation.number] == nil else { return }
+    visibilities[conversation.number] = Visibility(
+      isMember: true, leftRev: .zero, end: nil, hidden: try readHidden(in: conversation))
   }
 
   /// Whether the user sees a message.
@@ -128,12 +141,7 @@ package final class Viewer {
     return !blocks.isEmpty && blocks.contains(other)
   }
 
-  package func blockedUsers() throws -> Set<UserKey> {
-    if let blocks { return blocks }
-    let found = Set(try store.blocks.users(by: user))
-    blocks = found
-    return found
-  }
+  package func blockedUsers() throws -> Set<UserKey> { try statuses.blockedUsers(by: user) }
 
   /// By how much the stored counts of a conversation are too high, because messages expired since the last write.
   func pending(in conversation: ConversationKey) throws -> Pending { try allPending()[conversation] ?? Pending() }
@@ -165,25 +173,28 @@ package final class Viewer {
   }
 
   private func readVisibility(of conversation: ConversationKey) throws -> Visibility {
-    var statement = try store.connection.prepare(
-      """
-      SELECT p.left_seq, h.from_seq, h.to_seq, coalesce(f.left_rev, 0) FROM participant p
-      LEFT JOIN former f ON f.conversation = p.conversation AND f.user = p.user
-      LEFT JOIN hidden_range h ON h.conversation = p.conversation AND h.user = p.user
-      WHERE p.conversation = ? AND p.user = ? ORDER BY h.from_seq
-      """)
+    guard let membership = try store.members.membership(of: user, in: conversation) else {
+      return Visibility(isMember: nil, leftRev: .zero, end: 0, hidden: [])
+    }
+    let isMember = membership.leftSeq == nil
+    return Visibility(
+      isMember: isMember, leftRev: isMember ? .zero : try leftRev(of: conversation), end: membership.leftSeq,
+      hidden: try readHidden(in: conversation))
+  }
+
+  private func leftRev(of conversation: ConversationKey) throws -> Rev {
+    var statement = try store.connection.prepare("SELECT left_rev FROM former WHERE conversation = ? AND user = ?")
     statement.bind(conversation)
     statement.bind(user)
-    var isMember: Bool?
-    var end: Int? = 0
-    var leftRev = Rev.zero
-    var hidden: [SeqRange] = []
-    while try statement.step() {
-      end = statement.optionalInt(0)
-      isMember = end == nil
-      leftRev = statement.rev(3)
-      if !statement.isNull(1) { hidden.append(try statement.seqs(1, 2)) }
-    }
-    return Visibility(isMember: isMember, leftRev: leftRev, end: end, hidden: hidden)
+    return try statement.step() ? statement.rev(0) : .zero
+  }
+
+  /// The hidden ranges of a conversation.
+  ///
+  /// If the store has none, all calls together cost one query.
+  private func readHidden(in conversation: ConversationKey) throws -> [SeqRange] {
+    let any = try hasHidden ?? store.readState.hasHidden()
+    hasHidden = any
+    return any ? try store.readState.hidden(.anyReason, from: user, in: conversation) : []
   }
 }

@@ -99,10 +99,13 @@ final class Listing {
   let call: Invocation
   let messenger: Messenger
   private(set) var query: ListQuery
-  /// The conversations as they were printed last.
+  /// The conversations as they were printed last; kept only if the list follows changes.
+  ///
+  /// Creating the first dictionary of a type costs 120,000 instructions.
   var shown: [Identifier: Conversation] = [:]
   private var lastCount: Int?
-  var isEmpty: Bool { shown.isEmpty }
+  /// Whether no conversation was printed yet.
+  private(set) var isEmpty = true
   private var changed: [Identifier] = []
   private var isChanged: Set<Identifier> = []
   private var due: Int64?
@@ -132,8 +135,11 @@ final class Listing {
   }
 
   func print(_ conversation: Conversation) throws {
-    if shown[conversation.id] == conversation { return }
-    shown[conversation.id] = conversation
+    isEmpty = false
+    if call.arguments[DMList.follow] {
+      if shown[conversation.id] == conversation { return }
+      shown[conversation.id] = conversation
+    }
     try call.print(conversation) {
       try TextFormat.row($0, for: messenger.identity.handle, on: call.screen(), sign(of: $0))
     }

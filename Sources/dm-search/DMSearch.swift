@@ -126,7 +126,7 @@ package struct DMSearch: Program {
     request.sender = try arguments[from]
     request.since = try arguments[since]
     request.before = try arguments[before]
-    request.contents = Set(try arguments.all(has))
+    if arguments.isGiven(has) { request.contents = Set(try arguments.all(has)) }
     request.attachmentName = try arguments[file]
     request.newestFirst = arguments[newest]
     request.limit = try arguments[limit] ?? 20

@@ -163,11 +163,11 @@ extension Messenger {
 extension Session {
   /// The conversation and the number of its last message that becomes delivered; nil if no message becomes delivered.
   fileprivate func undelivered(upTo seq: Int, in id: Identifier) throws -> (ConversationKey, Int)? {
-    guard let row = try store.conversations.row(id), try store.members.isParticipant(me, of: row.key) else {
-      return nil
-    }
+    guard let row = try store.conversations.row(id),
+      let membership = try store.members.membership(of: me, in: row.key), membership.leftSeq == nil
+    else { return nil }
     let seq = min(seq, row.lastVisibleSeq)
-    return try store.readState.deliveredSeq(to: me, in: row.key) < seq ? (row.key, seq) : nil
+    return membership.deliveredSeq < seq ? (row.key, seq) : nil
   }
 
   fileprivate func ranges(

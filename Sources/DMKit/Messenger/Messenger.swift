@@ -14,7 +14,8 @@ public final class Messenger {
     /// If so, the first write adds the user.
     ///
     /// Otherwise the user must have been added before, unless the store has no users yet.
-    package let isLoginName: Bool
+    package var isLoginName: Bool { comparesLoginName() }
+    private let comparesLoginName: @Sendable () -> Bool
 
     /// Makes an identity.
     ///
@@ -24,9 +25,12 @@ public final class Messenger {
     ///   - handle: the handle of the user.
     ///   - isLoginName: whether the handle is the login name. If so, the first write adds the user. Otherwise the user
     ///     must have been added before, unless the store has no users yet.
-    public init(_ handle: Handle, isLoginName: Bool) {
+    public init(_ handle: Handle, isLoginName: Bool) { self.init(handle) { isLoginName } }
+
+    /// Makes an identity, for which the login name is looked up only when it matters.
+    package init(_ handle: Handle, comparesLoginName: @escaping @Sendable () -> Bool) {
       self.handle = handle
-      self.isLoginName = isLoginName
+      self.comparesLoginName = comparesLoginName
     }
   }
 

@@ -13,7 +13,8 @@ package final class StatementCache {
 
   private let handle: OpaquePointer
   private var literals = KeyTable<OpaquePointer>()
-  private var texts: [String: OpaquePointer] = [:]
+  /// The statements whose key is a text, by the hash of the text.
+  private var texts = KeyTable<OpaquePointer>()
   private var verified: Set<Verified> = []
 
   /// A statement, and the columns that it has from the column number `first` on.
@@ -79,16 +80,21 @@ package final class StatementCache {
       if before != nil || handle != nil { literals[address] = handle }
       return before
     case .text(let text):
-      let before = texts[text]
-      texts[text] = handle
-      return before
+      // An odd number is never the key of a free slot.
+      let hash = Int64(text.hashValue) | 1
+      let before = texts[hash]
+      if before != nil || handle != nil { texts[hash] = handle }
+      guard let before, String(cString: sqlite3_sql(before)) != text else { return before }
+      // Another text has the same hash.
+      finalize(before)
+      return nil
     }
   }
 
   func finalizeAll() {
     for handle in literals.all { finalize(handle) }
-    for handle in texts.values { finalize(handle) }
+    for handle in texts.all { finalize(handle) }
     literals = KeyTable()
-    texts = [:]
+    texts = KeyTable()
   }
 }

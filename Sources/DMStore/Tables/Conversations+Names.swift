@@ -1,75 +1,75 @@
 package import DMModel
 
-// Reads: conversation, former, own_name, participant, user.
+// Reads: conversation, former, own_name, participant.
 // Writes: own_name.
 
 extension Conversations {
-  /// The columns from which a label is made.
-  private enum LabelColumn: Int32, QueryColumn {
-    case isGroup, id, ownName, title, handle, isTaken
+  /// The title of a conversation for a user, and a reference that the user can type for it.
+  ///
+  /// There are several small queries, most of which other code has too. SQLite would take longer to compile one query for
+  /// all of this than to run it.
+  package func label(of conversation: ConversationKey, for user: UserKey) throws -> ConversationLabel {
+    var row = try store.connection.prepare("SELECT direct_low, direct_high, title FROM conversation WHERE id = ?")
+    row.bind(conversation)
+    let isGroup = try row.step() && row.isNull(0)
+    guard let membership = try store.members.membership(of: user, in: conversation) else {
+      // A user who imports other users' history need not be in the conversation.
+      return ConversationLabel(title: nil, isGroup: isGroup, reference: try id(conversation).description)
+    }
+    return try label(
+      of: conversation, isGroup: isGroup, ownName: ownName(of: user, for: conversation),
+      title: membership.leftSeq == nil ? row.optionalText(2) : formerTitle(of: conversation, for: user),
+      other: store.users.handle(row.userKey(0) == user ? row.userKey(1) : row.userKey(0)), for: user)
   }
 
-  /// The title of a conversation for a user, and a reference that the user can type for it.
-  package func label(of conversation: ConversationKey, for user: UserKey) throws -> ConversationLabel {
-    var statement = try store.connection.prepare(
-      """
-      SELECT c.direct_low IS NULL AS is_group, c.uuid AS id, n.name AS own_name,
-        iif(f.user IS NULL, c.title, f.title) AS title, u.handle,
-        EXISTS (SELECT 1 FROM own_name o WHERE o.user = ?2 AND o.name = iif(f.user IS NULL, c.title, f.title))
-        OR EXISTS (SELECT 1 FROM conversation o CROSS JOIN participant m ON m.conversation = o.id
-          WHERE o.title = iif(f.user IS NULL, c.title, f.title) AND o.id <> c.id AND m.user = ?2 AND m.left_seq IS NULL)
-        OR EXISTS (SELECT 1 FROM former o WHERE o.user = ?2 AND o.title = iif(f.user IS NULL, c.title, f.title)
-          AND o.conversation <> c.id) AS is_taken
-      FROM conversation c JOIN participant p ON p.conversation = c.id AND p.user = ?2
-      LEFT JOIN own_name n ON n.user = ?2 AND n.conversation = c.id
-      LEFT JOIN former f ON f.user = ?2 AND f.conversation = c.id
-      LEFT JOIN user u ON u.id = iif(c.direct_low = ?2, c.direct_high, c.direct_low)
-      WHERE c.id = ?1
-      """)
-    statement.bind(conversation)
-    statement.bind(user)
-    assert(statement.has(LabelColumn.self))
-    guard try statement.step() else {
-      // A user who imports other users' history need not be in the conversation.
-      return ConversationLabel(
-        title: nil, isGroup: try isGroup(conversation), reference: try id(conversation).description)
-    }
-    let isGroup = statement.bool(LabelColumn.isGroup)
-    let id = statement.identifier(LabelColumn.id)
-    if let name = statement.optionalText(LabelColumn.ownName) {
-      return ConversationLabel(title: name, isGroup: isGroup, reference: "+\(name)")
-    }
+  /// The label of a conversation whose names the caller has read.
+  ///
+  /// - Parameters:
+  ///   - title: the title of a group, as the user sees it.
+  ///   - other: the other user of a direct conversation.
+  func label(
+    of conversation: ConversationKey, isGroup: Bool, ownName: String?, title: @autoclosure () throws -> String?,
+    other: @autoclosure () throws -> Handle, for user: UserKey
+  ) throws -> ConversationLabel {
+    if let ownName { return ConversationLabel(title: ownName, isGroup: isGroup, reference: "+\(ownName)") }
     if !isGroup {
-      return ConversationLabel(
-        title: statement.text(LabelColumn.handle), isGroup: false, reference: statement.text(LabelColumn.handle))
+      let other = try other().description
+      return ConversationLabel(title: other, isGroup: false, reference: other)
     }
-    let title = statement.optionalText(LabelColumn.title)
     // If another conversation of the user has this title or own name, the title as a reference would be ambiguous.
-    guard let title, !statement.bool(LabelColumn.isTaken) else {
-      return ConversationLabel(title: title, isGroup: true, reference: id.description)
-    }
+    let title = try title()
+    guard let title, try !isOwnName(title, of: user),
+      try !hasGroup(titled: title, of: user, where: { $0 != conversation })
+    else { return ConversationLabel(title: title, isGroup: true, reference: try id(conversation).description) }
     return ConversationLabel(title: title, isGroup: true, reference: "+\(title)")
+  }
+
+  private func formerTitle(of conversation: ConversationKey, for user: UserKey) throws -> String? {
+    var statement = try store.connection.prepare("SELECT title FROM former WHERE user = ? AND conversation = ?")
+    statement.bind(user)
+    statement.bind(conversation)
+    return try statement.step() ? statement.optionalText(0) : nil
   }
 
   /// The title of a conversation for a user; nil for a group without a title.
   package func title(of conversation: ConversationKey, as user: UserKey) throws -> String? {
     try label(of: conversation, for: user).title
   }
-
-  private func isGroup(_ conversation: ConversationKey) throws -> Bool {
-    var statement = try store.connection.prepare("SELECT direct_low IS NULL FROM conversation WHERE id = ?")
-    statement.bind(conversation)
-    return try statement.step() && statement.bool(0)
-  }
 }
 
 extension Conversations {
   /// The conversation to which a user has given this own name; nil if there is none.
   package func row(ownName name: String, of user: UserKey) throws -> Row? {
+    try key(ownName: name, of: user).flatMap(row(key:))
+  }
+
+  private func isOwnName(_ name: String, of user: UserKey) throws -> Bool { try key(ownName: name, of: user) != nil }
+
+  private func key(ownName name: String, of user: UserKey) throws -> ConversationKey? {
     var statement = try store.connection.prepare("SELECT conversation FROM own_name WHERE user = ? AND name = ?")
     statement.bind(user)
     statement.bind(name)
-    return try statement.step() ? try row(key: statement.conversationKey(0)) : nil
+    return try statement.step() ? statement.conversationKey(0) : nil
   }
 
   /// The own name that a user has given to a conversation; nil if there is none.
@@ -118,5 +118,52 @@ extension Conversations {
     statement.bind(users.first)
     statement.bind(jsonArray(users))
     return try statement.conversationKeys().compactMap { try row(key: $0) }
+  }
+}
+
+extension Conversations {
+  /// The groups with a title in which a user is.
+  ///
+  /// CROSS JOIN prevents SQLite from reading all conversations of the user (sqlite.org/optoverview.html, section 7).
+  static let ownGroups: StaticString = """
+    SELECT c.id FROM conversation c CROSS JOIN participant p ON p.conversation = c.id
+    WHERE c.title = ? AND p.user = ? AND p.left_seq IS NULL ORDER BY c.id
+    """
+  /// The groups that a user has left, by the title that they had then.
+  private static let formerGroups: StaticString =
+    "SELECT conversation FROM former WHERE title = ? AND user = ? ORDER BY conversation"
+
+  /// The groups with this title in which a user is or was; without a user, the groups that an import created.
+  package func groups(titled title: String, of user: UserKey?) throws -> [Row] {
+    if let user {
+      var keys: [ConversationKey] = []
+      _ = try hasGroup(titled: title, of: user) { key in
+        keys.append(key)
+        return false
+      }
+      return try keys.compactMap { try row(key: $0) }
+    }
+    var statement = try store.connection.prepare(
+      as: "imported groups",
+      "SELECT \(Self.rowColumns) FROM conversation c WHERE c.title = ? AND c.is_imported ORDER BY c.id")
+    statement.bind(title)
+    var groups: [Row] = []
+    while let group = try row(&statement) { groups.append(group) }
+    return groups
+  }
+
+  /// Whether a condition selects a group with this title; asks first for those in which the user is, then for those
+  /// that the user has left.
+  private func hasGroup(
+    titled title: String, of user: UserKey, where isWanted: (ConversationKey) -> Bool
+  ) throws -> Bool {
+    // SQLite takes longer to compile one query for both than to run two.
+    for sql in [Self.ownGroups, Self.formerGroups] {
+      var statement = try store.connection.prepare(sql)
+      statement.bind(title)
+      statement.bind(user)
+      while try statement.step() { if isWanted(statement.conversationKey(0)) { return true } }
+    }
+    return false
   }
 }

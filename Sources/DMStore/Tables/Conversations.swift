@@ -1,6 +1,6 @@
 package import DMModel
 
-// Reads: conversation, conversation_alias, former, participant.
+// Reads: conversation, conversation_alias.
 // Writes: conversation, conversation_alias, participant.
 
 /// The conversations: their ids, titles and last messages, and the lists in which users see them.
@@ -44,14 +44,14 @@ package struct Conversations {
 
   package func row(_ id: Identifier) throws -> Row? {
     var statement = try store.connection.prepare(
-      as: "conversation by id", "SELECT \(Self.columns) FROM conversation c WHERE c.uuid = ?")
+      as: "conversation by id", "SELECT \(Self.rowColumns) FROM conversation c WHERE c.uuid = ?")
     statement.bind(id)
     return try row(&statement)
   }
 
   package func row(key: ConversationKey) throws -> Row? {
     var statement = try store.connection.prepare(
-      as: "conversation by key", "SELECT \(Self.columns) FROM conversation c WHERE c.id = ?")
+      as: "conversation by key", "SELECT \(Self.rowColumns) FROM conversation c WHERE c.id = ?")
     statement.bind(key)
     return try row(&statement)
   }
@@ -60,39 +60,10 @@ package struct Conversations {
   package func direct(_ one: UserKey, _ other: UserKey) throws -> Row? {
     var statement = try store.connection.prepare(
       as: "direct conversation",
-      "SELECT \(Self.columns) FROM conversation c WHERE c.direct_low = ? AND c.direct_high = ?")
+      "SELECT \(Self.rowColumns) FROM conversation c WHERE c.direct_low = ? AND c.direct_high = ?")
     statement.bind(min(one, other))
     statement.bind(max(one, other))
     return try row(&statement)
-  }
-
-  /// The groups with a title in which a user is or was.
-  ///
-  /// A group that the user has left is found by the title that it had when they left.
-  ///
-  /// CROSS JOIN prevents SQLite from reading all conversations of the user (sqlite.org/optoverview.html, section 7).
-  static let ownGroups = """
-    SELECT \(columns), 0 AS is_former FROM conversation c
-    CROSS JOIN participant p ON p.conversation = c.id WHERE title = ?1 AND p.user = ?2 AND p.left_seq IS NULL
-    UNION ALL
-    SELECT \(columns), 1 FROM former f
-    CROSS JOIN conversation c ON c.id = f.conversation WHERE f.user = ?2 AND f.title = ?1
-    ORDER BY is_former, 1
-    """
-
-  /// The groups with this title in which a user is or was; without a user, the groups that an import created.
-  package func groups(titled title: String, of user: UserKey?) throws -> [Row] {
-    var statement =
-      user == nil
-      ? try store.connection.prepare(
-        as: "imported groups",
-        "SELECT \(Self.columns) FROM conversation c WHERE c.title = ? AND c.is_imported ORDER BY c.id")
-      : try store.connection.prepare(as: "own groups", Self.ownGroups)
-    statement.bind(title)
-    if let user { statement.bind(user) }
-    var groups: [Row] = []
-    while let group = try row(&statement) { groups.append(group) }
-    return groups
   }
 
   /// The columns that a query must select so that `row` can read its rows.
@@ -100,11 +71,12 @@ package struct Conversations {
     case key, id, isGroup, isImported, lastSeq, lastActivity, expireAfter
   }
 
-  private static let columns = """
+  static let rowColumns = """
     c.id AS key, c.uuid AS id, c.direct_low IS NULL AS is_group, c.is_imported, c.last_seq, c.last_activity, c.expire_after
     """
 
-  private func row(_ statement: inout Statement) throws -> Row? {
+  /// The next row of a query that selects `rowColumns`.
+  func row(_ statement: inout Statement) throws -> Row? {
     assert(statement.has(Column.self))
     guard try statement.step() else { return nil }
     let row = Row(

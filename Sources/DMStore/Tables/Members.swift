@@ -24,15 +24,19 @@ package struct Members {
     package let isOwner: Bool
     /// The number of the last message that a former participant may see; nil for a current participant.
     package let leftSeq: Int?
+    /// The number of the last message that was delivered to the user.
+    package let deliveredSeq: Int
   }
 
   /// The membership of a user; nil if the user was never in the conversation.
   package func membership(of user: UserKey, in conversation: ConversationKey) throws -> Membership? {
     var statement = try store.connection.prepare(
-      "SELECT is_owner, left_seq FROM participant WHERE conversation = ? AND user = ?")
+      "SELECT is_owner, left_seq, delivered_seq FROM participant WHERE conversation = ? AND user = ?")
     statement.bind(conversation)
     statement.bind(user)
-    return try statement.step() ? Membership(isOwner: statement.bool(0), leftSeq: statement.optionalInt(1)) : nil
+    guard try statement.step() else { return nil }
+    return Membership(
+      isOwner: statement.bool(0), leftSeq: statement.optionalInt(1), deliveredSeq: statement.int(2))
   }
 
   /// Whether a user is or was in a conversation.

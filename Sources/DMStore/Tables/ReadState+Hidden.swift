@@ -153,3 +153,11 @@ extension ReadState {
     return coalesced(found)
   }
 }
+
+extension ReadState {
+  /// Whether the store has any hidden ranges.
+  func hasHidden() throws -> Bool {
+    var any = try store.connection.prepare("SELECT 1 FROM hidden_range LIMIT 1")
+    return try any.step()
+  }
+}

@@ -30,12 +30,12 @@ struct StatusTests {
       return try store.messenger(user).reading(([], 0)) { session in
         let (store, me) = (session.store, session.me)
         let row = try store.conversations.groups(titled: "ops", of: me)[0]
-        let reader = StatusReader(store, viewer: me)
+        let viewer = Viewer(store, me)
         return (
-          try reader.readers(of: seq, in: row.key, from: UserKey(number: sender)).map {
+          try viewer.statuses.readers(of: seq, in: row.key, from: UserKey(number: sender)).map {
             try store.users.handle($0).description
           },
-          try reader.readerCount(of: seq, in: row.key, from: UserKey(number: sender))
+          try viewer.statuses.readerCount(of: seq, in: row.key, from: UserKey(number: sender))
         )
       }
     }
@@ -106,11 +106,12 @@ struct StatusTests {
     try alice.reading(()) { session in
       let (store, me) = (session.store, session.me)
       for seqs in [Array(2...41), (2...41).reversed(), (2...41).shuffled(using: &random)] {
-        let reader = StatusReader(store, viewer: me)
+        let viewer = Viewer(store, me)
         for seq in seqs {
-          let found = try reader.readers(of: seq, in: 1, from: me).map { try store.users.handle($0).description }
+          let readers = try viewer.statuses.readers(of: seq, in: 1, from: me)
+          let found = try readers.map { try store.users.handle($0).description }
           #expect(Set(found) == expected[seq] ?? [], "\(seq)")
-          #expect(try reader.status(of: seq, in: 1, from: me) == (found.isEmpty ? .sent : .read))
+          #expect(try viewer.statuses.status(of: seq, in: 1, from: me) == (found.isEmpty ? .sent : .read))
         }
       }
     }
