@@ -14,6 +14,8 @@ public struct HistoryQuery: Sendable {
   package var allowsMissing = false
   /// Whether this query opens conversations for a usage log, and is not one more page of them.
   package var isOpening = false
+  /// Whether a stream may continue after the history; otherwise the history has no cursor, and does not read the log.
+  package var mayContinue = true
   /// Only messages with these numbers; nil for all messages.
   public var ranges: [RangeReference]?
   /// Only messages from this message or time on; nil for no bound.

@@ -26,10 +26,11 @@ final class Printer {
   ///
   /// If `--events` lacks the kind `message`, prints none; with `--others`, prints only messages of others.
   ///
-  /// - Returns: the cursor at which the stream begins; nil if there is no store yet.
+  /// - Returns: the cursor at which the stream begins; nil if there is no store yet, or if no stream follows.
   func print(_ query: HistoryQuery, of stream: EventQuery) throws -> Cursor? {
     var query = query
     query.isOpening = true
+    query.mayContinue = stream.follows
     let history = try messenger.history(query)
     try print {
       while stream.kinds.contains(.message), case let batch = try history.next(), !batch.isEmpty {

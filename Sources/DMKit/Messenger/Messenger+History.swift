@@ -30,6 +30,7 @@ public final class History {
 
   /// The cursor from which a stream continues after this history; nil if there is no store yet.
   public private(set) var cursor: Cursor?
+  private var hasStore = false
 
   /// The maximum number of messages in a batch: large enough that the cost of the query does not matter, small enough
   /// for the memory.
@@ -51,10 +52,10 @@ public final class History {
       if missing == asked { break }
     }
     if !missing.isEmpty { messenger.leftOut += 1 }
-    if cursor == nil, !query.allowsMissing, let reference = query.conversations.first {
+    if !hasStore, !query.allowsMissing, let reference = query.conversations.first {
       throw messenger.nothingYet(reference)
     }
-    if cursor == nil, let thread = query.thread { throw messenger.nothingYet(thread) }
+    if !hasStore, let thread = query.thread { throw messenger.nothingYet(thread) }
   }
 
   /// Plans what to read for a query, and sets `missing` to the messages that must be fetched first.
@@ -65,7 +66,8 @@ public final class History {
         store, session.me, extras: query.includesDeleted ? .tombstones : .nothing,
         includesReaders: query.includesReaders)
       self.viewer = viewer
-      cursor = Cursor(store: try store.uuid(), try store.position(of: .now))
+      hasStore = true
+      if query.mayContinue { cursor = Cursor(store: try store.uuid(), try store.position(of: .now)) }
       var rows = try query.conversations.compactMap { reference in
         try session.findIfPresent(reference) ?? (query.allowsMissing ? nil : session.find(reference))
       }.filter { try !query.unmutedOnly || !store.members.isMuted($0.key, for: session.me, at: viewer.now) }
