@@ -3,6 +3,8 @@ package import DMSystem
 
 extension StoreLocation {
   package var database: String { directory + "/dm.sqlite" }
+  /// The size of the WAL in bytes; 0 if there is none.
+  package var logBytes: Int { fileSize(database + "-wal") }
   package var lock: String { directory + "/store.lock" }
   package var bell: String { directory + "/bell" }
   package var live: String { directory + "/live" }

@@ -141,7 +141,6 @@ func header(of path: String) throws(DMError) -> FileHeader {
 
 extension StoreLocation {
   var databaseBytes: Int { fileSize(database) }
-  var logBytes: Int { fileSize(database + "-wal") }
 }
 
 extension Connection {

@@ -28,7 +28,7 @@ package struct Connection: ~Copyable {
     self.busyTimeout = Int32(clamping: busyTimeout.microseconds / 1000)
     var handle: OpaquePointer?
     let flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE
-    let code = sqlite3_open_v2(path, &handle, flags, nil)
+    let code = sqlite3_open_v2(path, &handle, flags, LogFiles.name)
     guard code == SQLITE_OK, let handle else {
       sqlite3_close_v2(handle)
       throw DMError(sqlite: code, detail: "cannot open the store '\(path)'")

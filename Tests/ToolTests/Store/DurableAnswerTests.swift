@@ -87,6 +87,31 @@ import Testing
     try f.checkIntegrity()
   }
 
+  @Test func `a send waits for the disk once, and also for the folder of a log that has no frames`() throws {
+    let (template, _) = try Self.template.get()
+    let f = try ToolFixture(copyOf: template)
+    /// The files and folders that are synced by one send, in order.
+    func synced() throws -> [String] {
+      let trace = f.directory + "/calls"
+      try f.done(
+        "strace",
+        ["-f", "-y", "-o", trace, "-e", "trace=fsync,fdatasync", try ToolFixture.executable("dm-send"), "bob", "text"],
+        as: "alice")
+      let lines = try String(contentsOfFile: trace, encoding: .utf8).split(separator: "\n")
+      return lines.compactMap { line in
+        line.split(separator: "/").last?.split(separator: ">").first.map(String.init)
+      }.filter { !$0.contains("exited") }
+    }
+    _ = try synced()
+    #expect(try synced() == ["dm.sqlite-wal"])
+    // The sqlite3 shell removes the log when it closes the store.
+    _ = try f.run("sqlite3", [f.store + "/dm.sqlite", "PRAGMA user_version"], as: "alice")
+    let folder = try #require(f.store.split(separator: "/").last.map(String.init))
+    #expect(try synced().first == folder)
+    #expect(try synced() == ["dm.sqlite-wal"])
+    try f.checkIntegrity()
+  }
+
   @Test func `no change is acknowledged while every fdatasync fails`() throws {
     let f = try ToolFixture(copyOf: Self.template.get().store)
     for _ in 1...3 {
