@@ -7,8 +7,9 @@ PROGRAMS ?= linked
 # keeps the folder of the program out of the places where each start looks for libraries.
 RELEASE = DM_PROGRAMS=1 $(PKG) swift build -c release --static-swift-stdlib -Xswiftc -cross-module-optimization --disable-local-rpath $(SLIM) $(HEADERS)
 # A call of the module for regular expressions, such as 'replacing', is an error, because that module is large: see
-# Sources/DMModel/ExactString.swift for what to call. Functions in sections of their own can be left out, and
-# put in order.
+# Sources/DMModel/ExactString.swift for what to call. With the second flag, types of generic code are looked up by functions
+# instead of their names, which were a fifth of the instructions of a short history. Functions in sections of their own can be left
+# out, and put in order.
 SLIM := $(addprefix -Xswiftc ,-Xfrontend -disable-implicit-string-processing-module-import \
   -Xfrontend -disable-concrete-type-metadata-mangled-name-accessors \
   -Xfrontend -function-sections)

@@ -272,14 +272,6 @@ extension Conversations {
     viewer.surroundings.learn(label, of: key)
   }
 
-  /// The name of a conversation for a user: the user's own name for it, or its title, or the names of its participants.
-  package func name(of conversation: Conversation, as viewer: Viewer) throws -> String {
-    if let name = conversation.ownName ?? conversation.title { return name }
-    let me = try store.users.handle(viewer.user)
-    let others = conversation.participants.filter { $0 != me }
-    return try (others.isEmpty ? [me] : others).map { try store.users.displayName(of: $0) }.joined(separator: ", ")
-  }
-
   /// The number of the first unread message that a user sees; nil if there is none.
   ///
   /// Linear in the number of earlier unread messages that the user does not see.

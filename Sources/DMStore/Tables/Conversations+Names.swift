@@ -51,6 +51,14 @@ extension Conversations {
     return try statement.step() ? statement.optionalText(0) : nil
   }
 
+  /// The name of a conversation for a user: the user's own name for it, or its title, or the names of its participants.
+  package func name(of conversation: Conversation, as viewer: Viewer) throws -> String {
+    if let name = conversation.ownName ?? conversation.title { return name }
+    let me = try store.users.handle(viewer.user)
+    let others = conversation.participants.filter { $0 != me }
+    return try (others.isEmpty ? [me] : others).map { try store.users.displayName(of: $0) }.joined(separator: ", ")
+  }
+
   /// The title of a conversation for a user; nil for a group without a title.
   package func title(of conversation: ConversationKey, as user: UserKey) throws -> String? {
     try label(of: conversation, for: user).title
