@@ -46,6 +46,7 @@ extension Program {
       try made.noteFreshness()
       try made.finishWithHub()
       made.printWarnings()
+      ProcessEnd.isNear = true
       return made.hasFailures ? .someLinesFailed : .done
     } catch let error as DMError {
       return fail(error, call)

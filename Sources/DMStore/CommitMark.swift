@@ -126,7 +126,7 @@ extension Store {
     return Int(missing.committed.number - missing.present.number)
   }
 
-  /// Makes sure that all earlier commits are on the disk.
+  /// Makes sure that all earlier commits and the directory entry of the WAL are on the disk.
   ///
   /// Call this within a write transaction.
   ///
@@ -137,6 +137,8 @@ extension Store {
   ///
   /// - Returns: the mark in the file, now with `isSynced` true; nil if the file has no mark.
   func syncCommits(under lock: borrowing FileLock) throws -> CommitMark? {
+    // Before the first frame of the WAL, its folder is synced, because the file may be new (`LogFiles`).
+    if location.logBytes == 0 { try syncToDisk(location.directory) }
     var mark = CommitMark(try lock.read(CommitMark.length))
     if mark?.isSynced == true { return mark }
     try connection.rewriteLog()

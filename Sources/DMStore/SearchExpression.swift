@@ -1,3 +1,5 @@
+internal import DMModel
+
 /// A user's query, translated to the syntax of the search index.
 ///
 /// A query may have words, `"phrases"`, `prefix*`, AND, OR, NOT and parentheses, as in FTS5 (sqlite.org/fts5.html,
@@ -8,6 +10,8 @@ package struct SearchExpression: Equatable {
   ///
   /// Nil if the query contains no word, and therefore matches nothing.
   let expression: String?
+  /// Lower-case words: a text that matches has at least one of them; nil if no such words were found.
+  private var necessary: [String]?
 
   package init(_ text: String) {
     let text = String(String.UnicodeScalarView(text.unicodeScalars.map { $0 == "\0" ? " " : $0 }))
@@ -16,9 +20,19 @@ package struct SearchExpression: Equatable {
       let term = try parser.query()
       guard term.map({ $0.height <= SearchParser.maximalHeight }) ?? true else { throw SearchParser.Refusal() }
       expression = term?.expression
+      necessary = term?.necessary
     } catch {
       expression = SearchTerm.phrase(text, isPrefix: false)?.expression
     }
+  }
+
+  /// Whether a text may match; false only if it certainly does not.
+  ///
+  /// Only texts in ASCII are compared, because the index folds other characters.
+  func mayMatch(_ text: String) -> Bool {
+    guard let necessary, text.utf8.allSatisfy({ $0 < 0x80 }) else { return true }
+    let text = text.lowercased()
+    return necessary.contains { text.contains(text: $0) }
   }
 }
 
@@ -45,6 +59,20 @@ indirect enum SearchTerm: Equatable {
     case .all(let terms): Self.join(terms, " AND ")
     case .any(let terms): Self.join(terms, " OR ")
     case .but(let term, let other): "\(term.operand) NOT \(other.operand)"
+    }
+  }
+
+  /// Lower-case words: a text that matches has at least one of them; nil if no such words were found.
+  var necessary: [String]? {
+    switch self {
+    case .words(let text, _):
+      let words = text.utf8.allSatisfy { $0 < 0x80 } ? text.unicodeScalars.split { !SearchText.isWord($0) } : []
+      return words.max { $0.count < $1.count }.map { [String($0).lowercased()] }
+    case .all(let terms): return terms.lazy.compactMap { $0.necessary }.first
+    case .any(let terms):
+      let words = terms.compactMap { $0.necessary }
+      return words.count == terms.count ? words.flatMap { $0 } : nil
+    case .but(let term, _): return term.necessary
     }
   }
 

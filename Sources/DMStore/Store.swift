@@ -154,8 +154,6 @@ package final class Store {
       searchEnd = nil
       if !isCommitted { (handles, conversationIDs) = (KeyTable(), KeyTable()) }
     }
-    // Before the first frame of the WAL, its folder is synced, because the file may be new.
-    if location.logBytes == 0 { try syncToDisk(location.directory) }
     try refuseNewer(version())
     let mark = try syncCommits(under: lock)
     if !hasWritten, !acceptsLoss { try refuseMissingChanges(mark) }

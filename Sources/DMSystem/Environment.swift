@@ -24,6 +24,12 @@ package var ownName: String { dm_own_name().map { String(cString: $0) } ?? "" }
 /// Lets only the owner access the files that this process will create: umask(2).
 package func protectNewFiles() { umask(0o077) }
 
+/// Whether the process is about to end, so that memory need not be freed.
+package enum ProcessEnd {
+  // NB: unsafe, because any thread may read it; a thread that misses the change only frees memory.
+  nonisolated(unsafe) package static var isNear = false
+}
+
 /// Ends this process.
 package func endProcess(_ status: Int32) -> Never { exit(status) }
 

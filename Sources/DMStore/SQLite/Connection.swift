@@ -53,6 +53,9 @@ package struct Connection: ~Copyable {
   }
 
   deinit {
+    // At the end of a process, closing would only free memory: `NO_CKPT_ON_CLOSE` keeps it from changing files, and the
+    // kernel releases the locks.
+    if ProcessEnd.isNear { return }
     statements.finalizeAll()
     sqlite3_close_v2(handle)
   }

@@ -5,13 +5,13 @@ internal import DMSystem
 /// (sqlite.org/vfs.html).
 ///
 /// With this flag, SQLite syncs the folder of the WAL in the first commit of each connection, because the file may be
-/// new. A program that commits once would wait for the disk twice. Instead, `Store.write` syncs the folder before the
+/// new. A program that commits once would wait for the disk twice. Instead, `syncCommits` syncs the folder before the
 /// first frame of a WAL is written, so a WAL with frames needs no sync of its folder.
 enum LogFiles {
   /// The name for sqlite3_open_v2(); nil for SQLite's own file system, if that cannot be copied.
   static var name: UnsafePointer<CChar>? { own.map { UnsafePointer($0.pointee.zName) } }
 
-  // The pointer is written once, and SQLite reads it from then on.
+  // NB: unsafe, because the compiler does not know that nobody writes to the structure after it was registered.
   nonisolated(unsafe) private static let own: UnsafeMutablePointer<sqlite3_vfs>? = {
     guard let standard = sqlite3_vfs_find(nil) else { return nil }
     let own = UnsafeMutablePointer<sqlite3_vfs>.allocate(capacity: 1)

@@ -65,9 +65,16 @@ package struct SearchEnd {
   ///
   /// The texts of these messages are added to an index in memory with the same tokenizer, in which the query matches the
   /// same words. Call `SearchIndex.prepareSnippets` before, outside a transaction.
-  func hits(_ expression: String) throws -> [SearchHits.Hit] {
+  func hits(_ query: SearchExpression) throws -> [SearchHits.Hit] {
+    guard let expression = query.expression else { return [] }
+    var candidates: [(key: MessageKey, text: String)] = []
     var texts = try texts(before: MessageKey(number: .max))
-    guard try texts.step() else { return [] }
+    while try texts.step() {
+      let text = texts.text(1)
+      if query.mayMatch(text) { candidates.append((texts.messageKey(0), text)) }
+    }
+    // Creating the index takes as long as all other searching for a rare word.
+    if candidates.isEmpty { return [] }
     try store.connection.addRanking()
     try store.connection.execute(
       """
@@ -75,12 +82,12 @@ package struct SearchEnd {
         text, content = '', columnsize = 0, tokenize = "unicode61 remove_diacritics 2");
       INSERT INTO temp.newest (newest) VALUES ('delete-all')
       """)
-    repeat {
+    for (key, text) in candidates {
       var insert = try store.connection.prepare("INSERT INTO temp.newest (rowid, text) VALUES (?, ?)")
-      insert.bind(texts.messageKey(0))
-      insert.bind(SearchText.indexed(texts.text(1)))
+      insert.bind(key)
+      insert.bind(SearchText.indexed(text))
       try insert.run()
-    } while try texts.step()
+    }
     var found = try store.connection.prepare(
       "SELECT rowid, frequency(newest) FROM temp.newest WHERE newest MATCH ? ORDER BY rowid DESC")
     found.bind(expression)

@@ -99,20 +99,22 @@ package struct SearchIndex {
   package func search(
     _ query: SearchExpression, _ order: SearchOrder, among keys: KeySet? = nil, _ body: (MessageKey) throws -> Bool
   ) throws {
-    guard let expression = query.expression else { return }
     switch order {
-    case .rank: try searchByRank(expression, among: keys, body)
-    case .newest: try searchByTime(expression, among: keys, body)
+    case .rank: try searchByRank(query, among: keys, body)
+    case .newest: try searchByTime(query, among: keys, body)
     }
   }
 
   /// Reads the index in descending order of keys, so that the message that arrived last comes first.
   ///
   /// Reads only as many hits as `body` needs.
-  private func searchByTime(_ expression: String, among chosen: KeySet?, _ body: (MessageKey) throws -> Bool) throws {
+  private func searchByTime(
+    _ query: SearchExpression, among chosen: KeySet?, _ body: (MessageKey) throws -> Bool
+  ) throws {
+    guard let expression = query.expression else { return }
     var statement = try store.connection.prepare("SELECT rowid FROM search WHERE search MATCH ? ORDER BY rowid DESC")
     statement.bind(expression)
-    var newest = try end.hits(expression)[...]
+    var newest = try end.hits(query)[...]
     func next() throws -> MessageKey? {
       while let key = try newest.popFirst()?.key ?? (statement.step() ? statement.messageKey(0) : nil) {
         if chosen?.contains(key) ?? true { return key }
@@ -131,10 +133,13 @@ package struct SearchIndex {
   }
 
   /// Ranks all hits with `Ranking`, but sorts only as many of the best hits as are needed.
-  private func searchByRank(_ expression: String, among chosen: KeySet?, _ body: (MessageKey) throws -> Bool) throws {
+  private func searchByRank(
+    _ query: SearchExpression, among chosen: KeySet?, _ body: (MessageKey) throws -> Bool
+  ) throws {
+    guard let expression = query.expression else { return }
     try store.connection.addRanking()
     var hits = SearchHits()
-    for hit in try end.hits(expression) where chosen?.contains(hit.key) ?? true { hits.append(hit) }
+    for hit in try end.hits(query) where chosen?.contains(hit.key) ?? true { hits.append(hit) }
     do {
       var statement = try store.connection.prepare("SELECT rowid, frequency(search) FROM search WHERE search MATCH ?")
       statement.bind(expression)
