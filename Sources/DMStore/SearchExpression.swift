@@ -12,6 +12,8 @@ package struct SearchExpression: Equatable {
   let expression: String?
   /// Lower-case words: a text that matches has at least one of them; nil if no such words were found.
   private var necessary: [String]?
+  /// The only word of the query; nil if the query has other parts.
+  private(set) var word: SearchWord?
 
   package init(_ text: String) {
     let text = String(String.UnicodeScalarView(text.unicodeScalars.map { $0 == "\0" ? " " : $0 }))
@@ -21,6 +23,7 @@ package struct SearchExpression: Equatable {
       guard term.map({ $0.height <= SearchParser.maximalHeight }) ?? true else { throw SearchParser.Refusal() }
       expression = term?.expression
       necessary = term?.necessary
+      if case .words(let text, let isPrefix)? = term { word = SearchWord(text, isPrefix: isPrefix) }
     } catch {
       expression = SearchTerm.phrase(text, isPrefix: false)?.expression
     }

@@ -64,4 +64,22 @@ import Testing
     try other.execute("COMMIT")
     #expect(try store.directory.texts("SELECT name FROM sqlite_schema WHERE name LIKE 'snippet%'").isEmpty)
   }
+
+  @Test(arguments: 1...4 as ClosedRange<UInt64>)
+  func `the snippet of one word is that of a query with more parts`(seed: UInt64) throws {
+    var random = SplitMix64(seed: seed)
+    let store = try SearchStore()
+    let parts = ["a", "B", "ab", "AbA", "b1", " ", "-", "\u{2}", "\n", ". ", "é", "日", "🙂", "a b", "ab ab"]
+    var count = 0
+    for _ in 0..<400 {
+      let text = (0..<random.below(60)).map { _ in parts[random.below(parts.count - (random.chance(70) ? 5 : 0))] }
+        .joined()
+      let word = ["a", "b", "AB", "aba", "b1", "ab1", "é"][random.below(7)] + (random.chance(30) ? "*" : "")
+      let snippet = try store.snippet(text, word)
+      #expect(try snippet == store.snippet(text, "\(word) OR \(word)"), "seed \(seed): \(word) in \(text)")
+      if snippet != nil { count += 1 }
+    }
+    #expect(count > 100)
+    #expect(try store.snippet(String(repeating: "a", count: 1001), "a*") != nil)
+  }
 }

@@ -229,7 +229,23 @@ extension SearchIndex {
     Snippet
   > {
     var snippets = KeyTable<Snippet>()
-    guard let expression = query.expression, !texts.isEmpty else { return snippets }
+    var others: [(key: MessageKey, text: String)] = []
+    for (key, text) in texts {
+      let line = Self.onOneLine(text)
+      if let marked = query.word?.marked(in: line) {
+        if marked.isFound { snippets[key.number] = HighlightedText(line, highlighted: marked.text).snippet() }
+      } else {
+        others.append((key, line))
+      }
+    }
+    try addSnippets(of: others, for: query, to: &snippets)
+    return snippets
+  }
+
+  private func addSnippets(
+    of lines: [(key: MessageKey, text: String)], for query: SearchExpression, to snippets: inout KeyTable<Snippet>
+  ) throws {
+    guard let expression = query.expression, !lines.isEmpty else { return }
     try store.connection.execute(
       """
       CREATE TABLE IF NOT EXISTS temp.snippet_text (id INTEGER PRIMARY KEY, text TEXT);
@@ -238,10 +254,9 @@ extension SearchIndex {
       INSERT INTO temp.snippet (snippet) VALUES ('delete-all');
       DELETE FROM temp.snippet_text
       """)
-    var lines = KeyTable<String>()
-    for (key, text) in texts {
-      let line = Self.onOneLine(text)
-      lines[key.number] = line
+    var texts = KeyTable<String>()
+    for (key, line) in lines {
+      texts[key.number] = line
       var insert = try store.connection.prepare("INSERT INTO temp.snippet_text (id, text) VALUES (?, ?)")
       insert.bind(key)
       insert.bind(SearchText.indexed(line))
@@ -253,9 +268,8 @@ extension SearchIndex {
     select.bind(expression)
     while try select.step() {
       let key = select.int64(0)
-      snippets[key] = HighlightedText(lines[key] ?? "", highlighted: select.text(1)).snippet()
+      snippets[key] = HighlightedText(texts[key] ?? "", highlighted: select.text(1)).snippet()
     }
-    return snippets
   }
 
   /// Replaces with a space each character that moves the cursor, and each character that marks a hit in a highlighted
