@@ -65,12 +65,16 @@ indirect enum SearchTerm: Equatable {
     }
   }
 
+  /// The number of letters of the longest word that is compared with texts.
+  private static let longestWord = 1000
+
   /// Lower-case words: a text that matches has at least one of them; nil if no such words were found.
   var necessary: [String]? {
     switch self {
     case .words(let text, _):
       let words = text.utf8.allSatisfy { $0 < 0x80 } ? text.unicodeScalars.split { !SearchText.isWord($0) } : []
-      return words.max { $0.count < $1.count }.map { [String($0).lowercased()] }
+      // The index cuts very long words, and a text may have only the beginning of such a word.
+      return words.filter { $0.count <= Self.longestWord }.max { $0.count < $1.count }.map { [String($0).lowercased()] }
     case .all(let terms): return terms.lazy.compactMap { $0.necessary }.first
     case .any(let terms):
       let words = terms.compactMap { $0.necessary }

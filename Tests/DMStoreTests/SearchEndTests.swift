@@ -62,6 +62,15 @@ import Testing
     #expect(try store.findings() == [])
   }
 
+  @Test func `a word that the index cuts is found at once by a longer word`() throws {
+    let store = try SearchStore()
+    try store.add(["short " + String(repeating: "y", count: 32768)])
+    let longer = String(repeating: "y", count: 40000)
+    #expect(try store.find(longer) == [1] && store.find("\(longer)*") == [1] && store.find("short \(longer)") == [1])
+    try store.store.write { try store.store.searchIndex.rebuild() }
+    #expect(try store.find(longer) == [1])
+  }
+
   @Test func `messages that come back with the keys of deleted ones are found`() throws {
     let store = try SearchStore()
     try store.add((1...70).map { "first \($0)" })

@@ -180,6 +180,14 @@ struct MachinesTests {
     try bob.check()
   }
 
+  @Test func `a search finds all messages that wait`() throws {
+    let alice = try hub.joined("alice")
+    try settle([alice, hub.joined("bob")])
+    for number in 1...40 { try alice.say("word \(number)", to: "bob") }
+    #expect(try alice.messenger.search(SearchRequest("word")).next().count == 40)
+    #expect(try alice.messenger.search(SearchRequest()).next().count == 40)
+  }
+
   @Test(arguments: [1, 40, 400]) func `a pull that times out is repeated in smaller parts`(most: Int) throws {
     let (alice, bob) = (try hub.joined("alice"), try hub.joined("bob"))
     try alice.sync()

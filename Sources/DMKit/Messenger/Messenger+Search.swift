@@ -106,7 +106,9 @@ extension Session {
     guard filter.sender ?? me == me, filter.contents.isEmpty, filter.attachmentName == nil,
       filter.seqs.upperBound == .max
     else { return [] }
-    let messages = try waitingMessages(HistoryQuery(), filter.conversations).filter { message in
+    var all = HistoryQuery()
+    all.limit = nil
+    let messages = try waitingMessages(all, filter.conversations).filter { message in
       message.createdAt >= filter.since && message.createdAt < filter.before
     }
     guard !messages.isEmpty else { return [] }
