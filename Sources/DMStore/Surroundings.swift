@@ -23,6 +23,8 @@ package final class Surroundings {
   private var conversations = KeyTable<Cached>()
   private var names = KeyTable<String?>()
   private var replies: [Identifier: Message.Reply] = [:]
+  /// Whether the user has an own name for any conversation; nil until this is needed.
+  private var usesOwnNames: Bool?
   /// Whether the store has any pins; nil until one is requested.
   private var hasPins: Bool?
 
@@ -51,6 +53,15 @@ package final class Surroundings {
   }
 
   package func label(of conversation: ConversationKey) throws -> ConversationLabel { try cached(conversation).label }
+
+  /// Whether the user has an own name for any conversation.
+  ///
+  /// All calls together cost one query.
+  func hasOwnNames() throws -> Bool {
+    let any = try usesOwnNames ?? store.conversations.hasOwnNames(of: user)
+    usesOwnNames = any
+    return any
+  }
 
   /// Records the label of a conversation, which the caller has read with other data.
   func learn(_ label: ConversationLabel, of conversation: ConversationKey) {
@@ -153,7 +164,8 @@ package final class Surroundings {
 
   private func cached(_ conversation: ConversationKey) throws -> Cached {
     if let cached = conversations[conversation.number] { return cached }
-    let cached = Cached(try store.conversations.label(of: conversation, for: user))
+    let cached = Cached(
+      try store.conversations.label(of: conversation, for: user, hasOwnNames: hasOwnNames()))
     conversations[conversation.number] = cached
     return cached
   }

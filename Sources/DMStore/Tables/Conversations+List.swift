@@ -268,7 +268,8 @@ extension Conversations {
     let me = try store.users.handle(viewer.user)
     let label = try label(
       of: key, isGroup: row.bool(Column.isGroup), ownName: row.optionalText(Column.ownName),
-      title: row.optionalText(Column.title), other: participants.first { $0 != me } ?? me, for: viewer.user)
+      title: row.optionalText(Column.title), other: participants.first { $0 != me } ?? me, for: viewer.user,
+      hasOwnNames: viewer.surroundings.hasOwnNames())
     viewer.surroundings.learn(label, of: key)
   }
 

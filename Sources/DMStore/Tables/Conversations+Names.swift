@@ -8,7 +8,11 @@ extension Conversations {
   ///
   /// There are several small queries, most of which other code has too. SQLite would take longer to compile one query for
   /// all of this than to run it.
-  package func label(of conversation: ConversationKey, for user: UserKey) throws -> ConversationLabel {
+  ///
+  /// - Parameter hasOwnNames: whether the user has an own name for any conversation.
+  package func label(
+    of conversation: ConversationKey, for user: UserKey, hasOwnNames: Bool
+  ) throws -> ConversationLabel {
     var row = try store.connection.prepare("SELECT direct_low, direct_high, title FROM conversation WHERE id = ?")
     row.bind(conversation)
     let isGroup = try row.step() && row.isNull(0)
@@ -17,9 +21,10 @@ extension Conversations {
       return ConversationLabel(title: nil, isGroup: isGroup, reference: try id(conversation).description)
     }
     return try label(
-      of: conversation, isGroup: isGroup, ownName: ownName(of: user, for: conversation),
+      of: conversation, isGroup: isGroup, ownName: hasOwnNames ? ownName(of: user, for: conversation) : nil,
       title: membership.leftSeq == nil ? row.optionalText(2) : formerTitle(of: conversation, for: user),
-      other: store.users.handle(row.userKey(0) == user ? row.userKey(1) : row.userKey(0)), for: user)
+      other: store.users.handle(row.userKey(0) == user ? row.userKey(1) : row.userKey(0)), for: user,
+      hasOwnNames: hasOwnNames)
   }
 
   /// The label of a conversation whose names the caller has read.
@@ -29,7 +34,7 @@ extension Conversations {
   ///   - other: the other user of a direct conversation.
   func label(
     of conversation: ConversationKey, isGroup: Bool, ownName: String?, title: @autoclosure () throws -> String?,
-    other: @autoclosure () throws -> Handle, for user: UserKey
+    other: @autoclosure () throws -> Handle, for user: UserKey, hasOwnNames: Bool
   ) throws -> ConversationLabel {
     if let ownName { return ConversationLabel(title: ownName, isGroup: isGroup, reference: "+\(ownName)") }
     if !isGroup {
@@ -38,7 +43,7 @@ extension Conversations {
     }
     // If another conversation of the user has this title or own name, the title as a reference would be ambiguous.
     let title = try title()
-    guard let title, try !isOwnName(title, of: user),
+    guard let title, try !hasOwnNames || !isOwnName(title, of: user),
       try !hasGroup(titled: title, of: user, where: { $0 != conversation })
     else { return ConversationLabel(title: title, isGroup: true, reference: try id(conversation).description) }
     return ConversationLabel(title: title, isGroup: true, reference: "+\(title)")
@@ -61,7 +66,7 @@ extension Conversations {
 
   /// The title of a conversation for a user; nil for a group without a title.
   package func title(of conversation: ConversationKey, as user: UserKey) throws -> String? {
-    try label(of: conversation, for: user).title
+    try label(of: conversation, for: user, hasOwnNames: hasOwnNames(of: user)).title
   }
 }
 
@@ -69,6 +74,13 @@ extension Conversations {
   /// The conversation to which a user has given this own name; nil if there is none.
   package func row(ownName name: String, of user: UserKey) throws -> Row? {
     try key(ownName: name, of: user).flatMap(row(key:))
+  }
+
+  /// Whether a user has an own name for any conversation.
+  func hasOwnNames(of user: UserKey) throws -> Bool {
+    var any = try store.connection.prepare("SELECT 1 FROM own_name WHERE user = ? LIMIT 1")
+    any.bind(user)
+    return try any.step()
   }
 
   private func isOwnName(_ name: String, of user: UserKey) throws -> Bool { try key(ownName: name, of: user) != nil }
