@@ -33,7 +33,7 @@ package struct SearchExpression: Equatable {
   ///
   /// Only texts in ASCII are compared, because the index folds other characters.
   func mayMatch(_ text: String) -> Bool {
-    guard let necessary, text.utf8.allSatisfy({ $0 < 0x80 }) else { return true }
+    guard let necessary, SearchText.isASCII(text) else { return true }
     let text = text.lowercased()
     return necessary.contains { text.contains(text: $0) }
   }
@@ -65,16 +65,14 @@ indirect enum SearchTerm: Equatable {
     }
   }
 
-  /// The number of letters of the longest word that is compared with texts.
-  private static let longestWord = 1000
-
   /// Lower-case words: a text that matches has at least one of them; nil if no such words were found.
   var necessary: [String]? {
     switch self {
     case .words(let text, _):
-      let words = text.utf8.allSatisfy { $0 < 0x80 } ? text.unicodeScalars.split { !SearchText.isWord($0) } : []
+      let words = SearchText.isASCII(text) ? text.unicodeScalars.split { !SearchText.isWord($0) } : []
       // The index cuts very long words, and a text may have only the beginning of such a word.
-      return words.filter { $0.count <= Self.longestWord }.max { $0.count < $1.count }.map { [String($0).lowercased()] }
+      let longest = words.filter { $0.count <= SearchWord.longest }.max { $0.count < $1.count }
+      return longest.map { [String($0).lowercased()] }
     case .all(let terms): return terms.lazy.compactMap { $0.necessary }.first
     case .any(let terms):
       let words = terms.compactMap { $0.necessary }

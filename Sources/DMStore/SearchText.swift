@@ -106,6 +106,8 @@ package enum SearchText {
       : (lead & 0x07) << 18 | tail(1) << 12 | tail(2) << 6 | tail(3)
   }
 
+  static func isASCII(_ text: String) -> Bool { text.utf8.allSatisfy { $0 < 0x80 } }
+
   /// Whether a character is part of a word in the index: a letter, a digit, or a private-use character.
   package static func isWord(_ scalar: Unicode.Scalar) -> Bool {
     if scalar.isASCII {

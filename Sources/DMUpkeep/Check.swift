@@ -72,7 +72,6 @@ extension Upkeep {
     try findings.attempt(.counts) { try AttachmentAudit.checkPositions(store, findings) }
     try findings.attempt(.counts) { try PinAudit.check(store, findings) }
     try findings.attempt(.counts) { try checkFlags(store, findings) }
-    try findings.attempt(.counts) { try checkUnread(store, findings) }
     try TableDigestAudit.run(store, progress, findings)
     for table in Store.DigestedRows.all {
       try findings.attempt(.digests) { try DigestAudit(store, table, progress).run(findings) }
@@ -150,18 +149,19 @@ extension Upkeep {
     }
   }
 
-  /// Checks the stored flags that say whether a user blocks the other user of a direct conversation, and the records of
-  /// former members.
+  /// Checks the stored flags that say whether a user blocks the other user of a direct conversation or has unread
+  /// messages, and the records of former members.
   ///
   /// Checks that each group with messages and members has an owner, and that the participants of each direct
   /// conversation are exactly its users.
   private func checkFlags(_ store: Store, _ findings: Findings) throws {
-    var flags = try store.connection.prepare(
-      as: "flags", "SELECT c.uuid, u.handle \(Self.wrongFlags)")
-    while try flags.step() {
-      findings.add(
-        .counts, flags.identifier(0).description,
-        "the stored flag that says whether '\(flags.text(1))' blocks the other user is wrong", .repairFinding)
+    for (meaning, rows) in [("blocks the other user", Self.wrongFlags), ("has unread messages", Self.wrongUnread)] {
+      var flags = try store.connection.prepare(text: "SELECT c.uuid, u.handle \(rows)")
+      while try flags.step() {
+        findings.add(
+          .counts, flags.identifier(0).description,
+          "the stored flag that says whether '\(flags.text(1))' \(meaning) is wrong", .repairFinding)
+      }
     }
     var members = try store.connection.prepare(
       """
@@ -185,23 +185,13 @@ extension Upkeep {
     }
   }
 
-  /// Checks the stored flags that say whether a participant has unread messages.
-  private func checkUnread(_ store: Store, _ findings: Findings) throws {
-    var flags = try store.connection.prepare(
-      as: "unread flags",
-      """
-      SELECT c.uuid, u.handle FROM participant p JOIN conversation c ON c.id = p.conversation
-      JOIN user u ON u.id = p.user WHERE \(UnreadFlags.isWrong)
-      """)
-    while try flags.step() {
-      findings.add(
-        .counts, flags.identifier(0).description,
-        "the stored flag that says whether '\(flags.text(1))' has unread messages is wrong", .repairFinding)
-    }
-  }
+  private static let participants =
+    "FROM participant p JOIN conversation c ON c.id = p.conversation JOIN user u ON u.id = p.user"
+
+  private static let wrongUnread = "\(participants) WHERE \(UnreadFlags.isWrong)"
 
   static let wrongFlags = """
-    FROM participant p JOIN conversation c ON c.id = p.conversation JOIN user u ON u.id = p.user
+    \(participants)
     WHERE p.is_blocked <> (c.direct_low IS NOT NULL AND EXISTS (SELECT 1 FROM block b WHERE b.user = p.user
       AND b.blocked = iif(c.direct_low = p.user, c.direct_high, c.direct_low)))
     """

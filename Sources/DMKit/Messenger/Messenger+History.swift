@@ -21,7 +21,7 @@ public final class History {
   private var waiting: [Message] = []
   /// The messages that are to be read next, and that a linked store has not kept.
   private var missing: [HubFloors.Page] = []
-  /// The viewer for all batches.
+  /// The viewer for all batches; nil if there is no store yet.
   ///
   /// The viewer keeps the time of the first batch, so that messages which expire later are still returned.
   private var viewer: Viewer?
@@ -30,7 +30,6 @@ public final class History {
 
   /// The cursor from which a stream continues after this history; nil if there is no store yet.
   public private(set) var cursor: Cursor?
-  private var hasStore = false
 
   /// The maximum number of messages in a batch: large enough that the cost of the query does not matter, small enough
   /// for the memory.
@@ -52,10 +51,10 @@ public final class History {
       if missing == asked { break }
     }
     if !missing.isEmpty { messenger.leftOut += 1 }
-    if !hasStore, !query.allowsMissing, let reference = query.conversations.first {
+    if viewer == nil, !query.allowsMissing, let reference = query.conversations.first {
       throw messenger.nothingYet(reference)
     }
-    if !hasStore, let thread = query.thread { throw messenger.nothingYet(thread) }
+    if viewer == nil, let thread = query.thread { throw messenger.nothingYet(thread) }
   }
 
   /// Plans what to read for a query, and sets `missing` to the messages that must be fetched first.
@@ -66,7 +65,6 @@ public final class History {
         store, session.me, extras: query.includesDeleted ? .tombstones : .nothing,
         includesReaders: query.includesReaders)
       self.viewer = viewer
-      hasStore = true
       if query.mayContinue { cursor = Cursor(store: try store.uuid(), try store.position(of: .now)) }
       var rows = try query.conversations.compactMap { reference in
         try session.findIfPresent(reference) ?? (query.allowsMissing ? nil : session.find(reference))

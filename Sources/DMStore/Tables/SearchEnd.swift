@@ -45,10 +45,8 @@ package struct SearchEnd {
 
   /// The number of messages with a text after the end.
   package func waitingCount() throws -> Int {
-    var count = try store.connection.prepare(
-      """
-      SELECT count(*) FROM message WHERE text IS NOT NULL AND id > coalesce((SELECT message FROM search_end), 0)
-      """)
+    var count = try store.connection.prepare("SELECT count(*) FROM message WHERE id > ? AND text IS NOT NULL")
+    count.bind(try key())
     return try count.step() ? count.int(0) : 0
   }
 
@@ -78,8 +76,7 @@ package struct SearchEnd {
     try store.connection.addRanking()
     try store.connection.execute(
       """
-      CREATE VIRTUAL TABLE IF NOT EXISTS temp.newest USING fts5(
-        text, content = '', columnsize = 0, tokenize = "unicode61 remove_diacritics 2");
+      CREATE VIRTUAL TABLE IF NOT EXISTS temp.newest USING fts5(text, content = '', \(SearchIndex.options));
       INSERT INTO temp.newest (newest) VALUES ('delete-all')
       """)
     for (key, text) in candidates {

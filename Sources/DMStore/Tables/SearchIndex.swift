@@ -10,6 +10,9 @@ package struct SearchIndex {
   let store: Store
   private var end: SearchEnd { SearchEnd(store: store) }
 
+  /// The options with which an index in memory has the same words.
+  static let options = #"columnsize = 0, tokenize = "unicode61 remove_diacritics 2""#
+
   /// Adds the words of a message that has been inserted, or leaves the message for later if it is one of the newest.
   package func add(_ text: String, of message: MessageKey) throws {
     if try end.leaves(message) { return }
@@ -250,7 +253,7 @@ extension SearchIndex {
       """
       CREATE TABLE IF NOT EXISTS temp.snippet_text (id INTEGER PRIMARY KEY, text TEXT);
       CREATE VIRTUAL TABLE IF NOT EXISTS temp.snippet USING fts5(
-        text, content = snippet_text, content_rowid = id, columnsize = 0, tokenize = "unicode61 remove_diacritics 2");
+        text, content = snippet_text, content_rowid = id, \(Self.options));
       INSERT INTO temp.snippet (snippet) VALUES ('delete-all');
       DELETE FROM temp.snippet_text
       """)

@@ -19,12 +19,13 @@ package struct UnreadFlags {
   /// A condition that is true if the flag of a row of `participant p` is wrong.
   package static let isWrong = "p.is_unread <> \(right)"
 
+  private static let correction = "UPDATE participant AS p SET is_unread = NOT is_unread WHERE \(isWrong)"
+
   /// Corrects the flags of the participants whose rows the current transaction has changed.
   func correct(_ changed: RowChanges) throws {
     for participant in changed.participants() {
       var update = try store.connection.prepare(
-        as: "unread flag",
-        "UPDATE participant AS p SET is_unread = NOT is_unread WHERE conversation = ? AND user = ? AND \(Self.isWrong)")
+        as: "unread flag", Self.correction + " AND conversation = ? AND user = ?")
       update.bind(participant.conversation)
       update.bind(participant.user)
       try update.run()
@@ -35,7 +36,7 @@ package struct UnreadFlags {
   ///
   /// Linear in the number of participants.
   package func correctAll() throws -> Int {
-    try store.connection.execute("UPDATE participant AS p SET is_unread = NOT is_unread WHERE \(Self.isWrong)")
+    try store.connection.execute(Self.correction)
     return store.connection.changes
   }
 }
