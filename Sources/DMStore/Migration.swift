@@ -6,11 +6,16 @@ internal import DMSystem
 
 /// The migrations of the schema.
 ///
-/// A migration that was released is never changed. The number of migrations is the version of the schema.
+/// A migration that was released is never changed.
 package enum Migration {
   /// The number in the header of a database that marks the database as a store of dm
   /// (sqlite.org/pragma.html#pragma_application_id).
   package static let applicationID: Int64 = 0x644D_7331
+
+  /// The version of the schema that this program writes: the number of `steps`.
+  ///
+  /// A number of its own, because each start compares versions, and few of them need the SQL of the steps.
+  package static let version = 18
 
   package static let steps: [[UInt8]] = [
     PackageResources.m0001_initial_sql, PackageResources.m0002_live_sql, PackageResources.m0003_everyday_sql,
@@ -67,10 +72,10 @@ extension Store {
   }
 
   package func refuseNewer(_ version: Int64) throws {
-    guard version <= Migration.steps.count else {
+    guard version <= Migration.version else {
       throw DMError(
         .storeTooNew,
-        "the store '\(location.directory)' has schema \(version) and this program knows \(Migration.steps.count); update dm",
+        "the store '\(location.directory)' has schema \(version) and this program knows \(Migration.version); update dm",
         subject: location.directory)
     }
   }
@@ -110,7 +115,7 @@ extension Store {
       // Without this, each further attempt would add a copy, for example on a full disk. After an error of the commit,
       // the upgrade may be complete.
       if let copy = upgrade?.copy, case .success(let present) = Result(catching: { try version() }),
-        present < Migration.steps.count
+        present < Migration.version
       {
         removeFile(copy)
       }
@@ -127,7 +132,7 @@ extension Store {
     let transaction = try connection.begin(.write)
     var done = 0
     if case .version(let version) = try identity() { done = version }
-    if done < Migration.steps.count {
+    if done < Migration.version {
       try runSteps(from: done)
       try writeDigests(since: done)
       if done < 3 { try searchIndex.rebuild() }
@@ -138,7 +143,7 @@ extension Store {
         try connection.execute("PRAGMA application_id = \(Migration.applicationID)")
         try insertIdentity()
       }
-      try connection.execute("PRAGMA user_version = \(Migration.steps.count)")
+      try connection.execute("PRAGMA user_version = \(Migration.version)")
     }
     try commit(transaction, CommitMark(try lock.read(CommitMark.length)), under: lock)
   }

@@ -84,14 +84,18 @@ package final class Store {
   ) throws -> Store? {
     guard try location.state() == .present else { return nil }
     let store = try Store(location)
-    // Reads the header in one snapshot, because another process may be creating the tables now.
-    guard case .version(let version) = try store.read(store.identity) else {
+    // In one snapshot, because another process may be creating the tables now.
+    let found = try store.read {
+      guard case .version(let version) = try store.identity() else { return nil as Int? }
+      if refusesForeignParts { try store.refuseForeignParts() } else { try store.lookForHub() }
+      return version
+    }
+    guard let version = found else {
       try location.refuseEmptied { try store.read(store.identity) == .empty }
       return nil
     }
-    if refusesForeignParts { try store.refuseForeignParts() } else { try store.lookForHub() }
     // The first process that opens a store with an older schema migrates it, even if the process only reads.
-    if version < Migration.steps.count, let upgrade = try store.migrate() { onUpgrade?(upgrade.notice) }
+    if version < Migration.version, let upgrade = try store.migrate() { onUpgrade?(upgrade.notice) }
     if store.isLinked { try store.readClock() }
     return store
   }

@@ -25,8 +25,8 @@ extension Store {
   /// - Returns: nil if the store is new, or has the present schema already.
   /// - Throws: `read_only_store`; `io_error`, for example if the disk is full. No copy is left then.
   func copyBeforeUpgrade() throws -> Upgrade? {
-    guard case .version(let version) = try identity(), version < Migration.steps.count else { return nil }
-    let target = Migration.steps.count
+    guard case .version(let version) = try identity(), version < Migration.version else { return nil }
+    let target = Migration.version
     switch location.upgrading {
     case .refused:
       throw DMError(

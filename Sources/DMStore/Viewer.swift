@@ -16,9 +16,12 @@ package final class Viewer {
     /// The number of the last message that the user may see; nil for a member, 0 for a user who was never a member.
     let end: Int?
     var hidden: [SeqRange]
+    /// The number of the last message that was delivered to the user; nil if it was not read.
+    let deliveredSeq: Int?
 
-    init(isMember: Bool?, leftRev: Rev, end: Int?, hidden: [SeqRange]) {
+    init(isMember: Bool?, leftRev: Rev, end: Int?, hidden: [SeqRange], deliveredSeq: Int? = nil) {
       (self.isMember, self.leftRev, self.end, self.hidden) = (isMember, leftRev, end, hidden)
+      self.deliveredSeq = deliveredSeq
     }
   }
 
@@ -74,6 +77,11 @@ package final class Viewer {
   func hasLeft(_ conversation: ConversationKey) throws -> Bool {
     if let known = visibilities[conversation.number] { return known.isMember == false }
     return try store.members.membership(of: user, in: conversation)?.leftSeq != nil
+  }
+
+  /// The number of the last message that was delivered to the user; nil if it was not read.
+  package func deliveredSeq(in conversation: ConversationKey) throws -> Int? {
+    try visibility(of: conversation).deliveredSeq
   }
 
   /// Records that the user is in a conversation, as the caller has just read, so that this is not read again.
@@ -179,7 +187,7 @@ package final class Viewer {
     let isMember = membership.leftSeq == nil
     return Visibility(
       isMember: isMember, leftRev: isMember ? .zero : try leftRev(of: conversation), end: membership.leftSeq,
-      hidden: try readHidden(in: conversation))
+      hidden: try readHidden(in: conversation), deliveredSeq: membership.deliveredSeq)
   }
 
   private func leftRev(of conversation: ConversationKey) throws -> Rev {

@@ -115,9 +115,9 @@ extension Store {
     guard case .integer(let schema)? = header["schema"], schema > 0 else {
       throw lines.fault(.missingField, "it has no 'schema'")
     }
-    guard schema <= Migration.steps.count else {
+    guard schema <= Migration.version else {
       throw DMError(
-        .storeTooNew, "the dump has schema \(schema) and this program knows \(Migration.steps.count); update dm")
+        .storeTooNew, "the dump has schema \(schema) and this program knows \(Migration.version); update dm")
     }
     return schema
   }

@@ -32,30 +32,32 @@ final class Printer {
     query.isOpening = true
     query.mayContinue = stream.follows
     let history = try messenger.history(query)
-    try print {
+    let batches = {
       while stream.kinds.contains(.message), case let batch = try history.next(), !batch.isEmpty {
         let batch = stream.othersOnly ? batch.filter { !$0.isMine } : batch
         if !batch.isEmpty { return batch }
       }
       return []
     }
+    try print(batches, markDelivered: history.markDelivered)
     return history.cursor
   }
 
   /// Prints messages that were named by their ids.
   func print(_ messages: [Message]) throws {
     var rest = messages
-    try print {
+    let batches = {
       defer { rest = [] }
       return rest
     }
+    try print(batches, markDelivered: { _ = try messenger.markDelivered(upTo: $0) })
   }
 
   /// Prints batches until one is empty.
   ///
   /// Then marks the printed messages as read with --read, and as delivered unless --peek, --quiet or an option that
   /// chooses single messages is given.
-  private func print(_ next: () throws -> [Message]) throws {
+  private func print(_ next: () throws -> [Message], markDelivered: ([Identifier: Int]) throws -> Void) throws {
     var printed = PrintedMessages(isToBeRead: isToBeRead)
     while case let batch = try next(), !batch.isEmpty {
       for message in batch {
@@ -72,7 +74,7 @@ final class Printer {
     try call.output.flush()
     if isToBeRead { try printed.markRead(messenger) }
     if !call.arguments[DMTail.peek], !call.isQuiet, !DMTail.choosesMessages(call.arguments) {
-      try messenger.markDelivered(upTo: printed.lastOfOthers)
+      try markDelivered(printed.lastOfOthers)
     }
   }
 

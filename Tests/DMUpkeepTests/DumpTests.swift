@@ -138,7 +138,7 @@ struct DumpTests {
   @Test func `a dump of a newer schema is refused`() throws {
     var lines = try dump(TemporaryStore())
     lines[0] = lines[0].replacing(
-      "\"schema\":\(Migration.steps.count)", with: "\"schema\":\(Migration.steps.count + 1)")
+      "\"schema\":\(Migration.version)", with: "\"schema\":\(Migration.version + 1)")
     let other = try TemporaryStore(users: [])
     #expect(try code { try restore(lines, into: other) } == .storeTooNew)
   }

@@ -132,4 +132,32 @@ struct HistoryTests {
     #expect(try scene.bob.unreadCount() == 3)
     #expect(try scene.store.messenger("alice").everything(in: "bob").map(\.status) == [.sent, .sent, .sent])
   }
+
+  @Test func `a history marks as delivered what it is told, and no message that came after it`() throws {
+    let scene = try filled(2)
+    let alice = try scene.store.messenger("alice")
+    let limited = try query("alice") { $0.limit = 30 }
+    for reference in ["alice", nil] {
+      let history = try scene.bob.history(try query(reference) { $0.limit = 30 })
+      let last = try #require(try history.next().last)
+      try alice.say("more", to: "bob")
+      try history.markDelivered(upTo: [last.conversationID: #require(last.seq)])
+      let statuses = try alice.everything(in: "bob").map(\.status)
+      #expect(statuses.dropLast().allSatisfy { $0 == .delivered } && statuses.last == .sent)
+    }
+    let changes = try scene.store.integers("SELECT count(*) FROM change")
+    let again = try scene.bob.history(limited)
+    let first = try #require(try again.next().first)
+    try again.markDelivered(upTo: [first.conversationID: #require(first.seq)])
+    #expect(try scene.store.integers("SELECT count(*) FROM change") == changes)
+  }
+
+  @Test func `a history with a limit shows the first batch as it was when the history was opened`() throws {
+    let scene = try filled(3)
+    let history = try scene.bob.history(try query("alice") { $0.limit = 2 })
+    let change = try Edit(.number(3, in: .direct("bob")), .delete(forEveryone: true))
+    _ = try scene.store.messenger("alice").edit([change])
+    #expect(try history.next().map(\.text) == ["2", "3"])
+    #expect(try history.next().isEmpty)
+  }
 }
