@@ -20,7 +20,8 @@ HEADERS = $(foreach l,libpq libcurl libxml-2.0,$(patsubst -I%,-Xcc -I%,$(shell p
 STATIC := $(CURDIR)/.build/static
 LINK := -Xswiftc -use-ld=lld -Xswiftc -L$(STATIC) \
   $(addprefix -Xlinker ,--no-export-dynamic --no-eh-frame-hdr -O2 -z pack-relative-relocs -z now \
-  --symbol-ordering-file=$(CURDIR)/.ci/order.txt --no-warn-symbol-ordering -T$(CURDIR)/.ci/private.ld) -Xswiftc -Xclang-linker -Xswiftc -static-libgcc
+  --symbol-ordering-file=$(CURDIR)/.ci/order.txt --no-warn-symbol-ordering \
+  -T$(CURDIR)/.ci/private.ld) -Xswiftc -Xclang-linker -Xswiftc -static-libgcc
 # 'static' puts SQLite into the program, if the system has it as an archive, as Debian has; 'shared' uses the library of the system.
 SQLITE ?= static
 PKG = PKG_CONFIG_PATH="$(STATIC)$(addprefix :,$(PKG_CONFIG_PATH))"

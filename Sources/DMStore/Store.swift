@@ -85,8 +85,8 @@ package final class Store {
     guard try location.state() == .present else { return nil }
     let store = try Store(location)
     // In one snapshot, because another process may be creating the tables now.
-    let found = try store.read {
-      guard case .version(let version) = try store.identity() else { return nil as Int? }
+    let found: Int? = try store.read {
+      guard case .version(let version) = try store.identity() else { return nil }
       if refusesForeignParts { try store.refuseForeignParts() } else { try store.lookForHub() }
       return version
     }

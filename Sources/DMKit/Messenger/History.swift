@@ -17,7 +17,7 @@ public final class History {
   private var left: Int?
   /// The first batch of a history with a limit, which is read in the transaction of the plan; nil if it is not read, or was
   /// returned.
-  private var first: [Message]?
+  private var firstBatch: [Message]?
   /// The last message that was delivered to the user, if the history is of one conversation.
   private var delivered: (conversation: Identifier, seq: Int)?
   /// The messages that wait for the hub.
@@ -64,7 +64,7 @@ public final class History {
 
   /// Plans what to read for a query, and sets `missing` to the messages that must be fetched first.
   private func plan(_ query: HistoryQuery) throws -> Plan? {
-    first = nil
+    firstBatch = nil
     return try messenger.reading(nil) { session in
       let store = session.store
       let viewer = Viewer(
@@ -103,8 +103,8 @@ public final class History {
   /// - Returns: the plan of what is left to read.
   private func beginning(_ plan: Plan, in store: Store, as viewer: Viewer) throws -> Plan? {
     guard let left, left > 0, missing.isEmpty else { return plan }
-    let batch = try batch(of: plan, limit: min(Self.batch, left), in: store, as: viewer)
-    first = batch.messages
+    let batch = try batch(of: plan, in: store, as: viewer)
+    firstBatch = batch.messages
     return batch.rest
   }
 
@@ -147,9 +147,9 @@ public final class History {
 
   private func nextMessages() throws -> [Message] {
     // A batch may contain no message that the user sees.
-    while plan != nil || first != nil, left != 0 {
-      let messages = try first ?? nextBatch()
-      first = nil
+    while plan != nil || firstBatch != nil, left != 0 {
+      let messages = try firstBatch ?? nextBatch()
+      firstBatch = nil
       left = left.map { $0 - messages.count }
       if !messages.isEmpty { return messages }
     }
@@ -166,16 +166,15 @@ public final class History {
 
   private func nextBatch() throws -> [Message] {
     guard let plan, let viewer else { return [] }
-    let limit = min(Self.batch, left ?? Self.batch)
     if case .ranges(let ranges, let conversation) = plan, left == nil {
-      let parts = Self.first(limit, of: ranges)
+      let parts = Self.first(Self.batch, of: ranges)
       missing = try missing(in: parts, of: conversation, as: viewer)
       if !missing.isEmpty, try fetchMissing(), try !missing(in: parts, of: conversation, as: viewer).isEmpty {
         messenger.leftOut += 1
       }
     }
     return try messenger.reading([]) { session in
-      let batch = try batch(of: plan, limit: limit, in: session.store, as: viewer)
+      let batch = try batch(of: plan, in: session.store, as: viewer)
       self.plan = batch.rest
       return batch.messages
     }
@@ -183,12 +182,11 @@ public final class History {
 
   /// Reads the next messages of a plan.
   ///
-  /// - Parameter limit: the maximum number of messages that are read, visible or hidden, so that the transaction of a batch is
-  ///   short.
+  /// The number of messages that are read, visible or hidden, is limited, so that the transaction of a batch is short.
+  ///
   /// - Returns: the messages, and the plan of what is left to read; nil if nothing is left.
-  private func batch(of plan: Plan, limit: Int, in store: Store, as viewer: Viewer) throws -> (
-    messages: [Message], rest: Plan?
-  ) {
+  private func batch(of plan: Plan, in store: Store, as viewer: Viewer) throws -> (messages: [Message], rest: Plan?) {
+    let limit = min(Self.batch, left ?? Self.batch)
     switch plan {
     case .ranges(var ranges, let conversation):
       var messages: [Message] = []

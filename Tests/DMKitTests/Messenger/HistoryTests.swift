@@ -133,7 +133,7 @@ struct HistoryTests {
     #expect(try scene.store.messenger("alice").everything(in: "bob").map(\.status) == [.sent, .sent, .sent])
   }
 
-  @Test func `a history marks as delivered what it is told, and no message that came after it`() throws {
+  @Test func `a history marks the given messages as delivered, and none that came after them`() throws {
     let scene = try filled(2)
     let alice = try scene.store.messenger("alice")
     let limited = try query("alice") { $0.limit = 30 }
